@@ -1,0 +1,47 @@
+# Two commands: `make demo` shows what trajlab does, `make test` checks that it does it right.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test check wheel docs bench clean
+
+help:
+	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
+	@echo "make test    lint, types, tests, docs examples, and the built wheel"
+	@echo "make docs    write the generated pages of docs/ again"
+	@echo "make bench   measure speed and memory (several minutes)"
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "trajlab needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	@touch $(READY)
+
+demo: $(READY)
+	$(BIN)/trajlab demo demo
+
+test: check wheel
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 --dist worksteal
+
+# The wheel must carry its SQL files and work outside the source tree.
+wheel: $(READY)
+	rm -rf build/wheel
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . > /dev/null
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install --quiet --constraint constraints.txt build/wheel/*.whl
+	cd build/wheel && venv/bin/trajlab demo small --people 40 --days 2 && venv/bin/trajlab sql small/lab.duckdb "select count(*) as releases from report.summary"
+
+docs: $(READY)
+	$(BIN)/python -m docs.generate
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,17 @@
+-- records.fix: one cleaned record: this person was here at this moment.
+--
+-- Stored in the order of person and time. A record of a Wi-Fi log may name a place
+-- without coordinates; every other record has them.
+--
+-- grain:      source_id, source_row, ts
+-- written by: trajlab.ingest
+-- columns:
+--   source_id   INTEGER      the source, see records.source
+--   source_row  BIGINT       row of the source, from 1, its header not counted
+--   person      INTEGER      the person, see records.person
+--   ts          TIMESTAMPTZ  the moment
+--   lat         DOUBLE       latitude in degrees, WGS84
+--   lng         DOUBLE       longitude in degrees, WGS84
+--   place       VARCHAR      base station, access point or building that the record names; null for GPS
+--   direction   VARCHAR      call initiated or received, as the input says; null where unknown
+--   region      VARCHAR      regional code of the record; null where unknown

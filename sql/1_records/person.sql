@@ -1,0 +1,10 @@
+-- records.person: the number that stands for each person in every later table.
+--
+-- Later tables carry the number alone, so that the identifier of the input stays in
+-- this one table, which no export for publication contains.
+--
+-- grain:      person
+-- written by: trajlab.ingest
+-- columns:
+--   person  INTEGER  number of the person, from 1
+--   uid     VARCHAR  identifier of the person in the input

@@ -1,0 +1,9 @@
+-- records.place: named places: access points, buildings, shops.
+--
+-- grain:      place
+-- written by: trajlab.ingest
+-- columns:
+--   place   VARCHAR  name of the place
+--   lat     DOUBLE   latitude in degrees; null where unknown
+--   lng     DOUBLE   longitude in degrees; null where unknown
+--   parent  VARCHAR  the larger place it belongs to, such as the building of an access point

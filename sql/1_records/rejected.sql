@@ -1,0 +1,10 @@
+-- records.rejected: every row of a source that did not become a record, and why.
+--
+-- Only the row number and the reason are kept, never the content of the row.
+--
+-- grain:      source_id, source_row
+-- written by: trajlab.ingest
+-- columns:
+--   source_id   INTEGER  the source, see records.source
+--   source_row  BIGINT   row of the source, from 1, its header not counted
+--   reason      VARCHAR  why the row was refused

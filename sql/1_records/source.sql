@@ -1,0 +1,15 @@
+-- records.source: every file, folder or frame that was ingested, once each.
+--
+-- The fingerprint is taken from the content, so that the same data is recognised
+-- under another name and never enters twice.
+--
+-- grain:      source_id
+-- written by: trajlab.ingest
+-- columns:
+--   source_id    INTEGER  number of the source, in the order of ingestion
+--   name         VARCHAR  file or folder name as given, or "frame"
+--   kind         VARCHAR  gps, cdr, wifi, geolife or porto
+--   fingerprint  VARCHAR  digest of the content
+--   tz           VARCHAR  zone in which times without a zone were read; also the local zone of the records
+--   settings     VARCHAR  JSON: the column mapping and the options used
+--   rows         BIGINT   rows read from the source; each is in records.fix or in records.rejected

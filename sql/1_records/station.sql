@@ -1,0 +1,8 @@
+-- records.station: the base stations of call records.
+--
+-- grain:      station
+-- written by: trajlab.ingest
+-- columns:
+--   station  VARCHAR  identifier of the station
+--   lat      DOUBLE   latitude of the mast in degrees
+--   lng      DOUBLE   longitude of the mast in degrees

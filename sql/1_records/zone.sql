@@ -1,0 +1,8 @@
+-- records.zone: polygons that cover the study area, such as traffic analysis zones.
+--
+-- grain:      zone
+-- written by: trajlab.spatial.zones
+-- columns:
+--   zone     VARCHAR  identifier of the zone
+--   parent   VARCHAR  the larger zone it belongs to; null where there is none
+--   polygon  BLOB     its outline in degrees, as well-known binary

@@ -1,0 +1,9 @@
+-- grid.fix: each cleaned record with the cell it falls in.
+--
+-- grain:      none
+-- written by: trajlab.grid
+-- columns:
+--   index_id  VARCHAR      the index, see grid.index
+--   person    INTEGER      the person, see records.person
+--   ts        TIMESTAMPTZ  the moment
+--   cell      UBIGINT      the cell, see grid.cell

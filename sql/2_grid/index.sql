@@ -1,0 +1,14 @@
+-- grid.index: the ways in which this lab has divided the map into cells.
+--
+-- grain:      index_id
+-- written by: trajlab.grid
+-- publish:    yes
+-- columns:
+--   index_id     VARCHAR  digest of all that follows but the number of records
+--   name         VARCHAR  kind and size, such as square:500 or h3:8
+--   settings     VARCHAR  JSON: what else fixes the cells, such as the study box
+--   fingerprint  VARCHAR  digest of the records that were gridded
+--   outside      VARCHAR  what was done with records outside the study box: clamp or drop
+--   beyond       BIGINT   records outside the study box
+--   lon0         DOUBLE   longitude of the centre of the metric projection used for x and y
+--   lat0         DOUBLE   latitude of the centre of the metric projection used for x and y

@@ -1,0 +1,13 @@
+-- slots.clock: which slot each tick of the UTC clock falls in, in local time.
+--
+-- Slots are cut from the local day, so a join on ticks handles every change of the
+-- clocks: an hour that occurs twice fills the same slots twice, an hour that is
+-- skipped leaves its slots empty. A tick is the longest stretch that never crosses
+-- the border of a slot.
+--
+-- grain:      release_id, tick
+-- written by: trajlab.slots
+-- columns:
+--   release_id  VARCHAR  the release
+--   tick        BIGINT   seconds since 1970 in UTC, divided by the length of a tick
+--   slot        INTEGER  the slot, from 0 at the start of the period

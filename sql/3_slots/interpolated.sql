@@ -1,0 +1,12 @@
+-- slots.interpolated: cells on the straight line between two known positions of a person.
+--
+-- Filled for releases with linear fill only: positions are interpolated in metres
+-- between the anchors of the known cells, then given a cell (xu2017, section 5.1).
+--
+-- grain:      release_id, person, slot
+-- written by: trajlab.slots
+-- columns:
+--   release_id  VARCHAR  the release
+--   person      INTEGER  the person, see records.person
+--   slot        INTEGER  slot of the release, from 0
+--   cell        UBIGINT  the cell, see grid.cell

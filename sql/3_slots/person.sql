@@ -1,0 +1,71 @@
+-- slots.person: who is in a release, which stretch of their records it uses, and how well it is covered.
+--
+-- A release of people recorded in different weeks takes from each person the stretch
+-- of $days days that has most slots with records (the earliest among equals). Stretches
+-- begin whole weeks after the start of the period, so that weekdays stay weekdays
+-- (dsilva2024, section IV-A). Without alignment $last_week is 0 and everybody's stretch
+-- begins at the start.
+--
+-- A person is left out when records cover less than $coverage of the slots, and when
+-- $people is a number and that many others come first in a seeded lottery among those
+-- who are covered. The lottery depends on the seed and the person's uid alone.
+--
+-- grain:   release_id, person
+-- reads:   slots.observed, records.person
+-- params:  release_id, slots_per_day, days, last_week, coverage, people, seed
+-- columns:
+--   release_id  VARCHAR  the release
+--   person      INTEGER  the person, see records.person
+--   first_slot  INTEGER  slot of slots.observed that becomes slot 0 for this person
+--   observed    BIGINT   slots of the stretch that have records
+--   coverage    DOUBLE   observed / slots of the release
+--   kept        BOOLEAN  whether the person is in the release
+
+with covered_day as (
+    select person, slot // $slots_per_day as day, count(*) as observed
+    from slots.observed
+    where release_id = $release_id
+    group by person, slot // $slots_per_day
+),
+
+stretch as (
+    select
+        person,
+        unnest(range(
+            greatest(0, (day - $days + 7) // 7)::bigint,
+            least($last_week, day // 7)::bigint + 1
+        )) as week,
+        observed
+    from covered_day
+),
+
+best_stretch as (
+    select person, week, sum(observed)::bigint as observed
+    from stretch
+    group by person, week
+    qualify row_number() over (partition by person order by sum(observed) desc, week) = 1
+),
+
+covered as (
+    select person, week, observed, observed / ($days * $slots_per_day)::double as coverage
+    from best_stretch
+),
+
+lottery as (
+    select
+        covered.person,
+        row_number() over (order by md5($seed || ':' || person.uid), person.uid) as place
+    from covered
+    join records.person as person using (person)
+    where covered.coverage >= $coverage
+)
+
+select
+    $release_id as release_id,
+    covered.person,
+    (covered.week * 7 * $slots_per_day)::integer as first_slot,
+    covered.observed,
+    covered.coverage,
+    lottery.place is not null and lottery.place <= coalesce($people, lottery.place) as kept
+from covered
+left join lottery using (person)

@@ -1,0 +1,15 @@
+-- slots.slot: the calendar of a release: when each slot begins.
+--
+-- With alignment, people come from different weeks and the dates are those of the
+-- common period onto which they are laid.
+--
+-- grain:      release_id, slot
+-- written by: trajlab.slots
+-- publish:    yes
+-- columns:
+--   release_id   VARCHAR    the release
+--   slot         INTEGER    the slot, from 0
+--   starts       TIMESTAMP  local time at which it begins
+--   day          INTEGER    day of the release, from 0
+--   slot_of_day  INTEGER    slot within its day, from 0
+--   weekday      INTEGER    1 Monday to 7 Sunday

@@ -1,0 +1,16 @@
+-- counts.release: what is published about a release besides its counts.
+--
+-- grain:      release_id
+-- written by: trajlab.publish
+-- publish:    yes
+-- columns:
+--   release_id     VARCHAR    the release: a digest of its settings and of the records
+--   index_id       VARCHAR    the index of its cells, see grid.index
+--   index_name     VARCHAR    kind and size of the cells
+--   starts         TIMESTAMP  local time at which slot 0 begins
+--   tz             VARCHAR    zone of the local time
+--   slot_seconds   INTEGER    length of a slot
+--   slots_per_day  INTEGER    slots in a day
+--   slots          INTEGER    slots of the release
+--   fill           VARCHAR    how empty slots were filled: static, linear or none
+--   min_count      INTEGER    smaller counts are left out

@@ -1,0 +1,7 @@
+-- study.lab: the lab itself: which layout it has and which trajlab made it.
+--
+-- grain:      format
+-- written by: trajlab.store
+-- columns:
+--   format   INTEGER  layout of the lab's own tables
+--   trajlab  VARCHAR  version of trajlab that created the lab

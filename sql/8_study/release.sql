@@ -1,0 +1,16 @@
+-- study.release: how each release was made, for the person who made it.
+--
+-- Holds what the published counts.release does not: every setting, and which input and
+-- which versions of the software it was made from.
+--
+-- grain:      release_id
+-- written by: trajlab.publish
+-- columns:
+--   release_id   VARCHAR  the release
+--   settings     VARCHAR  JSON: every setting of the release, sorted by name
+--   fingerprint  VARCHAR  digest of the records it was made from
+--   people       BIGINT   people in the release
+--   left_out     BIGINT   people with records that the release leaves out
+--   records      BIGINT   records gridded for the release
+--   outside      BIGINT   records outside the study box, moved to its edge or dropped as the settings say
+--   versions     VARCHAR  JSON: versions of trajlab, DuckDB and polars

@@ -1,0 +1,153 @@
+"""A SQL file as a value: its text and its contract.
+
+`sql/4_counts/occupancy.sql` is the table `counts.occupancy`. Each file opens with a
+comment header (one sentence, prose, `grain:`, `reads:`, `params:`, `columns:`) and
+holds one SELECT. A file whose header says `written by:` instead of `reads:` declares
+a table that a Python step fills; it has no SELECT, and the same rules otherwise.
+`publish: yes` marks a table that holds nobody's trace.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from trajlab.errors import ContractError, UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One table of the lab: what a row is, what it is built from, what each column means."""
+
+    table: str
+    summary: str
+    prose: str
+    grain: tuple[str, ...]
+    reads: tuple[str, ...]
+    params: tuple[str, ...]
+    columns: tuple[Column, ...]
+    select: str
+    written_by: str
+    publishable: bool
+    file: str
+
+    @classmethod
+    def load(cls, table: str) -> Query:
+        tables = catalogue()
+        if table not in tables:
+            raise UnknownNameError("table", table, tables)
+        return tables[table]
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """The grain columns that a parameter fixes: a rebuild replaces exactly their rows."""
+        return tuple(name for name in self.grain if name in self.params)
+
+    @property
+    def ddl(self) -> str:
+        """Column definitions for `create table`."""
+        return ", ".join(f'"{c.name}" {c.type}' for c in self.columns)
+
+
+@functools.cache
+def catalogue() -> dict[str, Query]:
+    """Every table by name, in the order in which a study builds them."""
+    files = sorted(folder().glob("[0-9]_*/*.sql"))
+    declared = {query.table: query for query in map(parse, files)}
+    return {table: declared[table] for table in _in_build_order(declared)}
+
+
+def folder() -> Path:
+    """Where the SQL files are: inside the installed package, or at the top of the source tree."""
+    installed = Path(__file__).parent / "sql"
+    return installed if installed.is_dir() else Path(__file__).parents[1] / "sql"
+
+
+def parse(path: Path) -> Query:
+    """Read one SQL file; a header that does not follow the rules is refused."""
+    text = path.read_text(encoding="utf-8")
+    header, _, select = text.partition("\n\n") if "\n\n" in text else (text, "", "")
+    lines = [line.removeprefix("--").removeprefix(" ").rstrip() for line in header.splitlines()]
+    table = f"{path.parent.name[2:]}.{path.stem}"
+    name, _, summary = lines[0].partition(": ")
+    if name != table:
+        raise ContractError(f"{path.name}: the header names {name!r}, the file is the table {table!r}")
+    fields = _fields(lines[1:])
+    if missing := {"grain", "columns"} - fields.keys():
+        raise ContractError(f"{path.name}: the header has no {' and no '.join(sorted(missing))}")
+    if bool(select.strip()) == ("written by" in fields):
+        raise ContractError(f"{path.name}: a file has either a SELECT or a line 'written by:'")
+    return Query(
+        table=table,
+        summary=summary,
+        prose=fields["prose"],
+        grain=_names(fields["grain"]),
+        reads=_names(fields.get("reads", "")),
+        params=_names(fields.get("params", "")),
+        columns=_columns(path, fields["columns"]),
+        select=select.strip(),
+        written_by=fields.get("written by", ""),
+        publishable=fields.get("publish") == "yes",
+        file=f"{path.parent.name}/{path.name}",
+    )
+
+
+_FIELD = re.compile(r"^(grain|reads|params|columns|written by|publish):\s*(.*)$")
+
+
+def _fields(lines: list[str]) -> dict[str, str]:
+    fields = {"prose": ""}
+    current = "prose"
+    for line in lines:
+        if found := _FIELD.match(line):
+            current = found[1]
+            fields[current] = found[2]
+        else:
+            fields[current] += "\n" + line
+    return {name: value.strip("\n") for name, value in fields.items()}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip() and name.strip() != "none")
+
+
+def _columns(path: Path, text: str) -> tuple[Column, ...]:
+    columns: list[Column] = []
+    for line in text.splitlines():
+        parts = line.split(None, 2)
+        if len(parts) == 3 and line.startswith("  ") and not line.startswith("    "):
+            columns.append(Column(*parts))
+        elif columns and line.startswith("    "):
+            last = columns.pop()
+            columns.append(Column(last.name, last.type, f"{last.meaning} {line.strip()}"))
+        elif line.strip():
+            raise ContractError(f"{path.name}: this line of columns has no name, type and meaning: {line!r}")
+    return tuple(columns)
+
+
+def _in_build_order(tables: dict[str, Query]) -> list[str]:
+    order: list[str] = []
+
+    def visit(table: str, waiting: tuple[str, ...]) -> None:
+        if table in order:
+            return
+        if table in waiting:
+            raise ContractError(f"tables read each other in a circle: {' -> '.join((*waiting, table))}")
+        if table not in tables:
+            raise ContractError(f"{waiting[-1]} reads {table}, which no SQL file declares")
+        for read in tables[table].reads:
+            visit(read, (*waiting, table))
+        order.append(table)
+
+    for table in tables:
+        visit(table, ())
+    return order

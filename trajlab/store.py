@@ -1,0 +1,171 @@
+"""The lab file: opened, checked, and changed all or nothing.
+
+Every change to a lab happens inside `transaction()`: an error, a full disk or a
+killed process leaves the lab as it was before.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from trajlab.engine.duckdb import connect, said_kindly
+from trajlab.errors import ContractError, LabError
+from trajlab.query import Query, catalogue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import duckdb
+    import polars as pl
+
+FORMAT = 1
+"""The layout of the lab's own tables; raised when an older trajlab could misread a newer lab."""
+
+
+class Store:
+    """An open lab file and the few ways in which it changes."""
+
+    def __init__(
+        self,
+        path: str = ":memory:",
+        *,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self.path = path
+        self.con: duckdb.DuckDBPyConnection = connect(
+            path, memory_limit=memory_limit, threads=threads, read_only=read_only
+        )
+        try:
+            self._check_format(read_only=read_only)
+        except BaseException:
+            self.con.close()
+            raise
+
+    @contextmanager
+    def transaction(self, doing: str) -> Iterator[None]:
+        """All or nothing: what happens inside is kept as a whole or not at all."""
+        with said_kindly(doing):
+            self.con.execute("begin")
+            try:
+                yield
+                self.con.execute("commit")
+            except BaseException:
+                self._rollback()
+                raise
+
+    def build(self, query: Query, **params: object) -> None:
+        """Replace this release's or run's rows of the query's table with fresh ones.
+
+        Idempotent: building twice leaves the same rows. All or nothing: call it
+        inside a transaction, and a failed check leaves the table as it was.
+        """
+        used = {name: params[name] for name in query.params}
+        self.clear(query, **{name: params[name] for name in query.scope})
+        with said_kindly(f"building {query.table} from {query.file} with {_told(used)}"):
+            self.con.execute(f"insert into {query.table} by name {query.select}", used)
+        self.check_grain(query, **{name: params[name] for name in query.scope})
+
+    def clear(self, query: Query, **scope: object) -> None:
+        """Delete the rows of one release or run (of everything where the table has no scope)."""
+        where = " and ".join(f"{name} = ${name}" for name in scope) or "true"
+        self.con.execute(f"delete from {query.table} where {where}", scope)  # noqa: S608
+
+    def insert(self, table: str, frame: pl.DataFrame) -> None:
+        """Append a frame, column by column name, to a table that a Python step writes."""
+        query = Query.load(table)
+        if set(frame.columns) != {c.name for c in query.columns}:
+            raise ContractError(f"{table} has columns {[c.name for c in query.columns]}, not {frame.columns}")
+        self.con.register("rows_to_insert", frame.to_arrow())
+        try:
+            self.con.execute(f"insert into {table} by name select * from rows_to_insert")  # noqa: S608
+        finally:
+            self.con.unregister("rows_to_insert")
+
+    def check_grain(self, query: Query, **scope: object) -> None:
+        """Raise when two rows share the key that the header promises to be unique."""
+        keys = ", ".join(name for name in query.grain if name not in scope)
+        if not keys:
+            return
+        where = " and ".join(f"{name} = ${name}" for name in scope) or "true"
+        rows = f"from {query.table} where {where}"
+        if not self._hashes_repeat(f"select hash({keys}) as h {rows}", scope):
+            return
+        counted = f"select count(*) - count(distinct ({keys})) {rows}"
+        repeats = self.con.execute(counted, scope).fetchall()[0][0]
+        if repeats:
+            raise ContractError(f"{query.table} promises one row per {keys}, but {repeats} rows repeat a key")
+
+    def _hashes_repeat(self, sql: str, params: dict[str, object]) -> bool:
+        """Whether two hashes are equal: ten times faster than counting distinct keys in the engine."""
+        relation = self.con.sql(sql, params=params) if params else self.con.sql(sql)
+        hashes = relation.fetchnumpy()["h"]
+        hashes.sort()
+        return bool((hashes[1:] == hashes[:-1]).any())
+
+    def rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
+        return self.con.execute(sql, params).fetchall()
+
+    def frame(self, sql: str, **params: object) -> pl.DataFrame:
+        relation = self.con.sql(sql, params=params) if params else self.con.sql(sql)
+        frame: pl.DataFrame = relation.pl()
+        return frame
+
+    def close(self) -> None:
+        self.con.close()
+
+    def _check_format(self, *, read_only: bool) -> None:
+        found = self.rows("select table_schema, table_name from information_schema.tables")
+        if ("study", "lab") in found:
+            written, by = self.rows("select format, trajlab from study.lab")[0]
+            if written > FORMAT:
+                raise LabError(
+                    f"{self.path} was written by trajlab {by} (lab format {written}); this trajlab reads formats "
+                    f"up to {FORMAT}: upgrade trajlab to open it"
+                )
+        elif found:
+            raise LabError(f"{self.path} is a DuckDB file but not a lab: it has {len(found)} tables of its own")
+        elif read_only:
+            raise LabError(f"{self.path} is empty: nothing was ever ingested into it")
+        if not read_only:
+            self._create_tables()
+
+    def _create_tables(self) -> None:
+        """Add the tables this trajlab knows and the lab lacks, with their comments."""
+        from trajlab import __version__
+
+        there = {f"{s}.{t}" for s, t in self.rows("select table_schema, table_name from information_schema.tables")}
+        missing = [query for query in catalogue().values() if query.table not in there]
+        if not missing:
+            return
+        with self.transaction("creating the lab's tables"):
+            for query in missing:
+                self.con.execute(f"create schema if not exists {query.table.partition('.')[0]}")
+                self.con.execute(f"create table {query.table} ({query.ddl})")
+                self._comment(query)
+            if "study.lab" not in there:
+                self.con.execute("insert into study.lab values ($format, $by)", {"format": FORMAT, "by": __version__})
+
+    def _comment(self, query: Query) -> None:
+        self.con.execute(f"comment on table {query.table} is {_literal(query.summary)}")
+        for column in query.columns:
+            target = f'{query.table}."{column.name}"'
+            self.con.execute(f"comment on column {target} is {_literal(column.meaning)}")
+
+    def _rollback(self) -> None:
+        import duckdb
+
+        # The engine may have rolled back already, or given up on the file; reopening recovers it.
+        with suppress(duckdb.Error):
+            self.con.execute("rollback")
+
+
+def _literal(text: str) -> str:
+    """Our own header text as a SQL string: COMMENT ON takes no parameters."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _told(params: dict[str, object]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "no parameters"
