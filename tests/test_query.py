@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from trajlab.errors import ContractError, UnknownNameError
 from trajlab.query import Query, catalogue, parse
 

@@ -58,6 +58,21 @@ class Query:
         return ", ".join(f'"{c.name}" {c.type}' for c in self.columns)
 
 
+def describe(table: str | None = None) -> str:
+    """A table and its columns in words; without a name, one line for each table."""
+    if table is None:
+        width = max(map(len, catalogue()))
+        stages = sorted(catalogue().values(), key=lambda query: query.file)
+        return "\n".join(f"{query.table:<{width}}  {query.summary}" for query in stages)
+    query = Query.load(table)
+    made = f"written by {query.written_by}" if query.written_by else f"built from {', '.join(query.reads)}"
+    key = f"one row per {', '.join(query.grain)}" if query.grain else "no key"
+    names, types = (max(len(getattr(column, part)) for column in query.columns) for part in ("name", "type"))
+    columns = [f"  {c.name:<{names}}  {c.type:<{types}}  {c.meaning}" for c in query.columns]
+    prose = ["", *query.prose.strip().splitlines()] if query.prose.strip() else []
+    return "\n".join([f"{query.table}: {query.summary}", f"{key}; {made}", *prose, "", *columns])
+
+
 @functools.cache
 def catalogue() -> dict[str, Query]:
     """Every table by name, in the order in which a study builds them."""
