@@ -1,0 +1,163 @@
+"""When a record happened: every way of writing a time, and the hours that clocks skip or repeat."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from zoneinfo import ZoneInfo
+
+import polars as pl
+import pytest
+from test_ingest import GOOD_ROW, empty_lab, fixes, rejected
+
+from trajlab.errors import IngestError
+from trajlab.ingest import ingest
+
+NOON = 1_364_817_600_000_000  # 2013-04-01 12:00 UTC
+
+
+def read(ts: list, tz: str | None = None) -> tuple[dict[int, int], dict[int, str]]:
+    """Instants in microseconds and reasons, by row."""
+    con = empty_lab()
+    n = len(ts)
+    frame = pl.DataFrame({"uid": [f"p{i}" for i in range(n)], "ts": ts, "lat": [1.0] * n, "lng": [2.0] * n})
+    ingest(con, frame, tz=tz)
+    return {row[0]: row[2] for row in fixes(con)}, dict(rejected(con))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2013-04-01T12:00:00Z", "2013-04-01T12:00:00z", "2013-04-01 12:00:00+00", "2013-04-01T14:00:00+02:00",
+        "2013-04-01 14:00:00 +0200", "2013-04-01T07:00:00.000-05:00", "2013/04/01 12:00:00Z",
+        "2013-04-01 12:00:00 UTC", "2013-04-01 13:00:00 Europe/Lisbon", "2013-04-01 08:00:00 America/La_Paz",
+        "1364817600", "1364817600.0", "1364817600000", "1364817600000000", "1364817600000000000",
+        "  2013-04-01T12:00:00Z ",
+    ],
+)  # fmt: skip
+def test_zones_and_epochs_in_text(written):
+    assert read([written]) == ({1: NOON}, {})
+
+
+@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
+@pytest.mark.parametrize("number", [int, float])
+def test_epoch_numbers_by_their_size(unit, number):
+    assert read([number(NOON // 10**6 * unit)]) == ({1: NOON}, {})
+
+
+def test_fractions_of_a_second_are_kept():
+    assert read(["1364817600.25", "1364817600250", "2013-04-01T12:00:00.25Z"])[0] == dict.fromkeys(
+        (1, 2, 3), NOON + 250_000
+    )
+
+
+@pytest.mark.parametrize(
+    "written", ["2013-04-01 13:00:00", "2013-04-01T13:00", "2013/4/1 13:00:00", "2013-04-01 13:00:00.0"]
+)
+def test_naive_text_is_read_in_the_zone_given(written):
+    assert read([written], tz="Europe/Lisbon") == ({1: NOON}, {})
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_naive_timestamps_are_read_in_the_zone_given(unit):
+    naive = pl.Series([dt.datetime(2013, 4, 1, 13)], dtype=pl.Datetime(unit))
+    assert read(naive, tz="Europe/Lisbon") == ({1: NOON}, {})
+    with pytest.raises(IngestError, match="times in column 'ts' carry no zone: say which with tz="):
+        read(naive)
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_aware_timestamps_are_kept_whatever_the_zone_given(unit):
+    aware = pl.Series([dt.datetime(2013, 4, 1, 12)], dtype=pl.Datetime(unit)).dt.replace_time_zone("UTC")
+    assert read(aware.dt.convert_time_zone("Asia/Tokyo"), tz="Europe/Lisbon") == ({1: NOON}, {})
+
+
+@pytest.mark.parametrize("ts", [[1364817600, None], [1364817600.0, float("nan")], ["1364817600", " "],
+                                pl.Series([NOON, None]).cast(pl.Datetime("us", "UTC")),
+                                pl.Series([NOON, None]).cast(pl.Datetime("us"))])  # fmt: skip
+def test_a_missing_time_is_missing_in_every_type(ts):
+    assert read(ts, tz="UTC") == ({1: NOON}, {2: "time missing"})
+
+
+def test_dates_alone_are_midnights():
+    assert read([dt.date(2013, 4, 1)], tz="UTC") == read(["2013-04-01"], tz="UTC") == ({1: NOON - 43_200_000_000}, {})
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("2013-02-30T00:00:00Z", "time not understood"),
+        ("2013-04-01T24:30:00Z", "time not understood"),
+        ("01/04/2013 12:00", "time not understood"),
+        ("2013-04-01 01:00:00 PM", "time not understood"),
+        ("20130401", "time not understood"),
+        ("201304011200", "time not understood"),
+        ("infinity", "time not understood"),
+        ("epoch", "time not understood"),
+        ("nan", "time not understood"),
+        ("-1", "time out of range"),
+        ("1969-12-31T23:59:59Z", "time out of range"),
+        ("2101-01-01T00:00:00Z", "time out of range"),
+        ("9999-12-31 00:00:00", "time out of range"),
+        ("20130401120000", "time out of range"),
+        ("", "time missing"),
+        (None, "time missing"),
+    ],
+)
+def test_times_that_cannot_be_used_have_a_reason(written, reason):
+    assert read(["2013-04-01T12:00:00Z", written], tz="UTC") == ({1: NOON}, {2: reason})
+
+
+def test_a_column_without_any_time_is_refused():
+    with pytest.raises(IngestError, match="no time in column 'ts' could be read, from row 1 on"):
+        read(["monday", "tuesday"])
+    with pytest.raises(IngestError, match="column 'ts' holds no times: its type is BOOLEAN"):
+        read([True])
+
+
+def test_an_unknown_zone_is_refused_with_its_neighbours():
+    with pytest.raises(IngestError, match="no time zone is called 'Europe/Lisboa'; did you mean 'Europe/Lisbon'"):
+        read(["2013-04-01 12:00"], tz="Europe/Lisboa")
+
+
+def around_changes(zone: ZoneInfo) -> list[dt.datetime]:
+    """Local times within a day of every clock change since 1985, and to the second around midnight."""
+    step, instant = dt.timedelta(hours=6), dt.datetime(1985, 1, 1, tzinfo=dt.UTC)
+    chance, times = random.Random(0), []
+    while instant.year < 2026:
+        if (instant + step).astimezone(zone).utcoffset() != instant.astimezone(zone).utcoffset():
+            local = instant.astimezone(zone).replace(tzinfo=None)
+            midnight = local.replace(hour=0, minute=0, second=0)
+            times += [local + dt.timedelta(seconds=chance.randint(-30 * 3600, 30 * 3600)) for _ in range(20)]
+            times += [midnight + dt.timedelta(seconds=s, days=d) for s in (-60, -1, 0, 59, 60, 3599) for d in (0, 1)]
+            times += [midnight + dt.timedelta(minutes=m) for m in range(0, 300, 30)]
+        instant += step
+    return times
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Europe/Lisbon", "America/Sao_Paulo", "America/St_Johns", "Australia/Lord_Howe", "Asia/Gaza", "Pacific/Apia",
+     "Africa/Casablanca", "Antarctica/Troll", "Asia/Kolkata"],
+)  # fmt: skip
+def test_local_times_agree_with_the_zone_database(name):
+    """The first of two, and none for an hour that was skipped (PEP 495, fold=0)."""
+    zone = ZoneInfo(name)
+    local_times = [*around_changes(zone), dt.datetime(2020, 6, 15, 12)]
+    kept, refused = read(local_times, tz=name)
+    right, skipped = {}, {}
+    for row, local in enumerate(local_times, 1):
+        instant = local.replace(tzinfo=zone).astimezone(dt.UTC)
+        if instant.astimezone(zone).replace(tzinfo=None) == local:
+            right[row] = (instant - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+        else:
+            skipped[row] = "local time skipped by the clock change"
+    assert kept == right
+    assert refused == skipped
+
+
+def test_repeated_hours_are_mentioned():
+    con = empty_lab()
+    rows = [["ana", "2013-10-27 01:30:00", "38.7", "-9.1"], ["ana", "2013-10-27 03:30:00", "38.7", "-9.1"], GOOD_ROW]
+    done = ingest(con, pl.DataFrame(rows, schema=["uid", "ts", "lat", "lng"], orient="row"), tz="Europe/Lisbon")
+    assert any("1 local times were shown twice" in note for note in done.notes)

@@ -1,0 +1,141 @@
+"""Files and frames become records: `records.fix`, and `records.rejected` with a reason for every other row.
+
+    source -> table -> columns mapped -> times read -> rows judged -> people, fixes, rejected rows -> doubles out
+
+For every source, rows = rows in `records.fix` + rows in `records.rejected`. The same source
+again adds nothing. Everything happens in the caller's transaction, so a refused file leaves
+the lab as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+
+import duckdb
+
+from trajlab.errors import IngestError
+from trajlab.ingest.batch import Batch, Progress
+from trajlab.ingest.clean import move_duplicates, move_single_location_people
+from trajlab.ingest.judge import VIEWS
+from trajlab.ingest.kinds import load, names
+from trajlab.ingest.reference import add_places, add_places_seen, add_stations
+from trajlab.ingest.times import check_zone
+
+__all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What one call of `ingest` did."""
+
+    rows: int
+    kept: int
+    rejected: dict[str, int]
+    sources: list[str]
+    mapping: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+    people_new: int = 0
+    skipped_sources: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{self.rows:,} rows read, {self.kept:,} kept, {self.people_new:,} new people"]
+        most_first = sorted(self.rejected.items(), key=lambda item: (-item[1], item[0]))
+        lines += [f"  {count:,} rejected: {reason}" for reason, count in most_first]
+        lines += [f"  {note}" for note in self.notes[:20]]
+        if len(self.notes) > 20:
+            lines.append(f"  and {len(self.notes) - 20} more notes")
+        return "\n".join(lines)
+
+
+def ingest(
+    con: duckdb.DuckDBPyConnection,
+    source: object,
+    *,
+    kind: str = "gps",
+    tz: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    stations: object = None,
+    places: object = None,
+    drop_single_location: bool = False,
+    progress: Progress | None = None,
+) -> Ingested:
+    """Read files, folders or frames into the lab, inside the transaction that the caller holds.
+
+    `tz` is the zone of times that carry none. `columns` maps uid, ts, lat, lng (station or
+    place, direction, region) to columns whose names are not understood. `stations` and
+    `places` are tables of coordinates for kinds `cdr` and `wifi`.
+    """
+    reader = load(kind)
+    tell = progress or (lambda _: None)
+    if tz is not None:
+        check_zone(con, tz)
+    if columns and not reader.reads_columns:
+        raise IngestError(f"kind {kind!r} has a fixed layout: columns= means nothing there")
+    for argument, given in (("stations", stations), ("places", places)):
+        if given is not None and reader.reference != argument:
+            raise IngestError(f"{argument}= means nothing for kind {kind!r}")
+    first = con.sql("select coalesce(max(source_id), 0) + 1 from records.source").fetchall()[0][0]
+    notes: list[str] = []
+    batch = Batch(
+        con=con,
+        reader=reader,
+        kind=kind,
+        tz=tz,
+        columns=columns,
+        first=first,
+        notes=notes,
+        tell=tell,
+        reference_given=stations is not None or places is not None,
+    )
+    with ExitStack() as keep:
+        keep.callback(_forget, con)
+        if stations is not None:
+            notes += add_stations(con, stations)
+        if places is not None:
+            notes += add_places(con, places)
+        opened = 0
+        for table in reader.opens(con, source, keep, notes):
+            opened += 1
+            batch.add(table)
+    if batch.empty and opened == len(batch.empty):
+        raise IngestError(f"{batch.empty[0]}: no data rows, only column names")
+    tell("looking for duplicates")
+    move_duplicates(con, first)
+    if reader.reference == "places":
+        add_places_seen(con, first)
+    if drop_single_location:
+        people = move_single_location_people(con)
+        notes.append(f"{people:,} people seen at a single location were taken out of the lab")
+    return _result(con, batch)
+
+
+def _result(con: duckdb.DuckDBPyConnection, batch: Batch) -> Ingested:
+    since = {"first": batch.first}
+    ((kept,),) = con.sql("select count(*) from records.fix where source_id >= $first", params=since).fetchall()
+    reasons = con.sql(
+        "select reason, count(*) from records.rejected where source_id >= $first group by reason order by reason",
+        params=since,
+    ).fetchall()
+    return Ingested(
+        rows=batch.rows,
+        kept=int(kept),
+        rejected=dict(reasons),
+        sources=batch.sources,
+        mapping=batch.mapping,
+        notes=batch.notes,
+        people_new=batch.people_new,
+        skipped_sources=batch.skipped_sources,
+    )
+
+
+def _forget(con: duckdb.DuckDBPyConnection) -> None:
+    with suppress(duckdb.Error):  # after an error the transaction takes nothing more, and rolls these back
+        for view in VIEWS:
+            con.unregister(view)
+        con.execute(
+            "drop table if exists ingest_kept; drop table if exists ingest_survey;"
+            "drop table if exists ingest_face; drop table if exists ingest_read_once;"
+            "drop table if exists ingest_day; drop table if exists ingest_reference"
+        )

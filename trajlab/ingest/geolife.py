@@ -1,0 +1,72 @@
+"""GeoLife: a folder `<user>/Trajectory/*.plt`, six header lines, then one point a line.
+
+A line is `lat,lng,0,altitude,days,date,time` with times in GMT; the person is the user's
+folder. The whole folder is one source, and its rows are numbered through all files in the
+order of their paths. Thousands of small files are read in one go.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import duckdb
+
+from trajlab.errors import IngestError
+from trajlab.ingest.columns import RECORD
+from trajlab.ingest.files import DataFile, find, literal
+from trajlab.ingest.kinds import Kind
+from trajlab.ingest.tables import Table
+
+
+def open_folder(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, notes: list[str]) -> Iterator[Table]:
+    del keep
+    for folder in source if isinstance(source, list | tuple) else [source]:
+        if not isinstance(folder, str | os.PathLike) or not Path(folder).is_dir():
+            raise IngestError("kind 'geolife' reads a folder of <user>/Trajectory/*.plt files")
+        files, left_out = find([folder], suffixes=(".plt",))
+        strangers = [file.name for file in files if file.path.parent.name != "Trajectory"]
+        if strangers:
+            raise IngestError(f"{strangers[0]}: not inside a folder <user>/Trajectory; whose points are these?")
+        notes += left_out
+        yield Table(
+            name=Path(folder).resolve().name,
+            columns={name: name for name in ("uid", "ts", "lat", "lng")},
+            relation=con.sql(_READ, params={"paths": [literal(file.path) for file in files]}),
+            fingerprint=_fingerprint(files),
+            dear=True,
+        )
+
+
+def _fingerprint(files: list[DataFile]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for file in files:
+        user_and_file = "/".join(file.path.parts[-3:])
+        content = hashlib.blake2b(file.path.read_bytes(), digest_size=16).hexdigest()
+        digest.update(f"{user_and_file}\0{content}\n".encode())
+    return f"{len(files)} files:{digest.hexdigest()}"
+
+
+_READ = """
+select
+    row_number() over () as source_row,
+    case when beyond is not null then 'too many fields' end as fault,
+    regexp_extract(filename, '([^/\\\\]+)[/\\\\]Trajectory[/\\\\][^/\\\\]+$', 1) as uid,
+    nullif(concat_ws('T', trim(day), trim(clock)), '') || 'Z' as ts,
+    lat,
+    lng
+from read_csv(
+    $paths,
+    columns = {
+        'lat': 'VARCHAR', 'lng': 'VARCHAR', 'zero': 'VARCHAR', 'altitude': 'VARCHAR', 'days': 'VARCHAR',
+        'day': 'VARCHAR', 'clock': 'VARCHAR', 'beyond': 'VARCHAR'
+    },
+    skip = 6, header = false, auto_detect = false, delim = ',', quote = '', escape = '',
+    null_padding = true, strict_mode = false, ignore_errors = false, filename = true
+)
+"""
+
+KIND = Kind(columns=RECORD, needs=("uid", "ts", "lat", "lng"), opens=open_folder, reads_columns=False)

@@ -1,0 +1,8 @@
+"""GPS fixes: a person, a time, a latitude and a longitude in each row."""
+
+from __future__ import annotations
+
+from trajlab.ingest.columns import RECORD
+from trajlab.ingest.kinds import Kind
+
+KIND = Kind(columns=RECORD, needs=("uid", "ts", "lat", "lng"))

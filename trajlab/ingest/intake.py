@@ -1,0 +1,190 @@
+"""One judged source goes into the lab: who it is about, its fixes, its rejected rows.
+
+The source is scanned twice: once to count (and to meet the people), once to sort fixes by
+person and time. A third look is taken only where some row was refused. People are known by
+their id as text, without surrounding spaces; new ones are numbered in the order of their
+ids after those that the lab has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import duckdb
+
+from trajlab.errors import IngestError
+from trajlab.ingest.times import no_zone
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a first look at a source tells."""
+
+    rows: int
+    faults: int
+    zoned: int = 0
+    naive: int = 0
+    numbers: int = 0
+    repeated: int = 0
+    at_zero: int = 0
+    bad_times: int = 0
+    no_zone: int = 0
+    with_degrees: int = 0
+    fits_swapped: int = 0
+    only_fits_swapped: int = 0
+    only_fits_as_is: int = 0
+
+    @property
+    def looks_swapped(self) -> bool:
+        """Most latitudes are impossible, no longitude is, and swapped nearly all are right."""
+        return (
+            2 * self.only_fits_swapped > self.with_degrees
+            and self.only_fits_as_is == 0
+            and 100 * self.fits_swapped >= 99 * self.with_degrees
+        )
+
+
+def survey(con: duckdb.DuckDBPyConnection) -> Survey:
+    """Count `ingest_judged` by person, and look closer where any row is unusual."""
+    con.execute(_SURVEY)
+    ((rows, faults, unusual),) = con.sql(
+        "select coalesce(sum(rows), 0), coalesce(sum(faults), 0), coalesce(sum(unusual), 0) from ingest_survey"
+    ).fetchall()
+    if not unusual:
+        return Survey(int(rows), int(faults))
+    return Survey(int(rows), int(faults), *con.sql(_CLOSER_LOOK).fetchall()[0])
+
+
+def refuse_unreadable_times(seen: Survey, *, tz: str | None, column: str, where: str) -> None:
+    if tz is None and seen.no_zone:
+        if seen.zoned or seen.numbers:
+            raise IngestError(
+                f"{where}: times in column {column!r} carry a zone in {seen.zoned + seen.numbers:,} rows and "
+                f"none in {seen.naive:,}: say which zone the others are in with tz=..., "
+                "for example tz='Europe/Lisbon'"
+            )
+        raise IngestError(no_zone(where, column))
+    if seen.rows and seen.bad_times == seen.rows:
+        raise IngestError(
+            f"{where}: no time in column {column!r} could be read, from row 1 on; expected ISO 8601 such as "
+            "2013-04-01T12:00:00+02:00, or seconds or milliseconds since 1970"
+        )
+
+
+def take_in(con: duckdb.DuckDBPyConnection, source_id: int, *, faults: int) -> int:
+    """Write the fixes and rejected rows of `ingest_judged`; the number of new people."""
+    decimals = str(con.table("ingest_survey").types[0]) in {"FLOAT", "DOUBLE"}
+    con.execute(_FACES, {"decimals": decimals})
+    before = con.sql("select count(*) from records.person").fetchall()[0][0]
+    con.execute(_NEW_PEOPLE)
+    con.execute(_NUMBERED_FACES)
+    con.execute(_FIXES, {"source_id": source_id})
+    faceless = con.sql("select count(*) from ingest_face where uid_fault is not null").fetchall()[0][0]
+    if faults or faceless:
+        con.execute(_REJECTED, {"source_id": source_id})
+    after = con.sql("select count(*) from records.person").fetchall()[0][0]
+    return int(after - before)
+
+
+_SURVEY = """
+create or replace temp table ingest_survey as
+select
+    uid,
+    count(*) as rows,
+    count(fault) as faults,
+    count(*) filter (
+        fault is not null or form = 'naive' or (lat = 0 and lng = 0) or abs(lat) > 90
+    ) as unusual
+from ingest_judged
+group by uid
+"""
+
+_CLOSER_LOOK = """
+with degrees as (
+    select
+        *,
+        isfinite(lat) and isfinite(lng) as both_numbers,
+        abs(lat) <= 90 and abs(lng) <= 180 as fits,
+        abs(lng) <= 90 and abs(lat) <= 180 as fits_swapped
+    from ingest_judged
+)
+select
+    count(*) filter (form = 'zone'),
+    count(*) filter (form = 'naive'),
+    count(*) filter (form = 'number'),
+    count(*) filter (repeated and fault is null),
+    count(*) filter (lat = 0 and lng = 0 and fault is null),
+    count(*) filter (fault in ('time not understood', 'time out of range')),
+    count(*) filter (fault = 'time without zone'),
+    count(*) filter (both_numbers),
+    count(*) filter (both_numbers and fits_swapped),
+    count(*) filter (both_numbers and fits_swapped and not fits),
+    count(*) filter (both_numbers and fits and not fits_swapped)
+from degrees
+"""
+
+# A whole number that went through a float column (as pandas does where ids are missing) loses its ".0".
+_FACES = """
+create or replace temp table ingest_face as
+with called as (
+    select
+        uid,
+        rows > faults as has_fixes,
+        case
+            when not $decimals then nullif(trim(uid::varchar), '')
+            when uid::varchar not in ('nan', 'inf', '-inf') then regexp_replace(uid::varchar, '\\.0$', '')
+        end as name
+    from ingest_survey
+)
+select
+    uid,
+    name,
+    has_fixes,
+    case
+        when name is null then 'person missing'
+        when length(name) > 1000 then 'person id longer than 1000 characters'
+    end as uid_fault
+from called
+"""
+
+_NEW_PEOPLE = """
+insert into records.person
+with newcomers as (
+    select distinct name from ingest_face where has_fixes and uid_fault is null
+    except
+    select uid from records.person
+)
+select
+    (coalesce((select max(person) from records.person), 0) + row_number() over (order by name))::integer,
+    name
+from newcomers
+"""
+
+_NUMBERED_FACES = """
+create or replace temp table ingest_face as
+select face.uid, face.uid_fault, person.person
+from ingest_face as face
+left join records.person as person on person.uid = face.name and face.uid_fault is null
+"""
+
+# Two sort keys: a third, of doubles, makes the sort three times slower.
+_FIXES = """
+insert into records.fix
+select $source_id::integer, *
+from (
+    select source_row, person, ts, lat, lng, place, direction, region
+    from ingest_judged
+    join ingest_face using (uid)
+    where fault is null and person is not null
+    order by person, ts
+)
+"""
+
+_REJECTED = """
+insert into records.rejected
+select $source_id::integer, source_row, coalesce(uid_fault, fault)
+from ingest_judged as judged
+join ingest_face as face on face.uid is not distinct from judged.uid
+where judged.fault is not null or face.person is null
+order by source_row
+"""

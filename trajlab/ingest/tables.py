@@ -1,0 +1,157 @@
+"""Any source as a table that the engine can scan, whatever it was before.
+
+Columns are renamed by position (`c0`, `c1`, ...) before the engine sees them: names from
+users' files never become part of a query. Nothing is loaded whole: Parquet and frames are
+scanned where they are, readers that can be read only once go through a temporary table.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
+
+from trajlab.errors import IngestError
+from trajlab.ingest import csvfile
+from trajlab.ingest.files import DataFile, find, literal
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: str
+    columns: dict[str, str]
+    """The user's name of each column -> its name in `relation`."""
+    relation: duckdb.DuckDBPyRelation
+    """`source_row` from 1, `fault` (a reason known from the start, mostly null), and the columns."""
+    fingerprint: str | None = None
+    """Of the content alone; None where only the engine can compute it."""
+    dear: bool = False
+    """Scanning costs so much that what is read should be kept for the second look."""
+    repaired: bool = False
+    """Bytes that are not UTF-8 were replaced by U+FFFD."""
+    notes: list[str] = field(default_factory=list)
+
+
+def open_tables(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, notes: list[str]) -> Iterator[Table]:
+    """One table after another; each is valid until the next is asked for."""
+    items = list(source) if isinstance(source, list | tuple) else [source]
+    if not items:
+        raise IngestError("nothing to ingest: the list is empty")
+    for item in items:
+        if isinstance(item, str | os.PathLike):
+            files, left_out = find([item])
+            notes += left_out
+            for file in files:
+                yield open_file(con, file, keep)
+        else:
+            yield open_frame(con, item)
+
+
+def open_file(con: duckdb.DuckDBPyConnection, file: DataFile, keep: ExitStack) -> Table:
+    with file.path.open("rb") as opened:
+        magic = opened.read(4)
+    if not magic:
+        raise IngestError(f"{file.name}: the file is empty")
+    if magic == b"PAR1":
+        return _parquet(con, file)
+    if file.name.lower().endswith((".parquet", ".pq")):
+        raise IngestError(f"{file.name}: not a Parquet file, in spite of its name")
+    csv = csvfile.open_csv(con, file, keep)
+    return Table(
+        name=file.name,
+        columns={name: f"c{i}" for i, name in enumerate(csv.header)},
+        relation=csv.relation,
+        fingerprint=csv.fingerprint,
+        dear=True,
+        repaired=csv.repaired,
+        notes=csv.notes,
+    )
+
+
+def _parquet(con: duckdb.DuckDBPyConnection, file: DataFile) -> Table:
+    query = "select * from read_parquet($path, file_row_number=true, hive_partitioning=false)"
+    try:
+        with con.cursor() as probe:  # an error on `con` would end the caller's transaction
+            columns = probe.sql(query, params={"path": literal(file.path)}).columns
+    except duckdb.Error as error:
+        raise IngestError(f"{file.name}: a damaged or cut-off Parquet file") from error
+    columns.remove("file_row_number")
+    relation = con.sql(query, params={"path": literal(file.path)})
+    return Table(
+        name=file.name,
+        columns={name: f"c{i}" for i, name in enumerate(columns)},
+        relation=relation.select(
+            (ColumnExpression("file_row_number") + ConstantExpression(1)).alias("source_row"),
+            ConstantExpression(None).cast("VARCHAR").alias("fault"),
+            *(ColumnExpression(name).alias(f"c{i}") for i, name in enumerate(columns)),
+        ),
+        fingerprint=csvfile.fingerprint(file),
+    )
+
+
+def open_frame(con: duckdb.DuckDBPyConnection, frame: object) -> Table:
+    name = f"{type(frame).__module__.split('.')[0]} {type(frame).__name__}"
+    arrow = _arrow(frame, name)
+    columns = [str(column) for column in arrow.schema.names]
+    twice = sorted({c for c in columns if columns.count(c) > 1})
+    if twice:
+        raise IngestError(f"{name}: column {twice[0]!r} appears twice")
+    short = [f"c{i}" for i in range(len(columns))]
+    if isinstance(arrow, pa.RecordBatchReader):
+        fields = [f.with_name(c) for f, c in zip(arrow.schema, short, strict=True)]
+        batches = (batch.rename_columns(short) for batch in arrow)
+        con.register("ingest_frame", pa.RecordBatchReader.from_batches(pa.schema(fields), batches))
+        con.execute(
+            "create or replace temp table ingest_read_once as"
+            " select row_number() over () as source_row, * from ingest_frame"
+        )
+        con.unregister("ingest_frame")
+        query = "select null::varchar as fault, * from ingest_read_once"
+    else:
+        con.register("ingest_frame", arrow.rename_columns(short))
+        query = "select row_number() over () as source_row, null::varchar as fault, * from ingest_frame"
+    return Table(name=name, columns=dict(zip(columns, short, strict=True)), relation=con.sql(query))
+
+
+def frame_fingerprint(con: duckdb.DuckDBPyConnection, table: Table) -> str:
+    """Number of rows and sum of their hashes: the same whatever the order of rows and columns."""
+    columns = [ColumnExpression(table.columns[name]) for name in sorted(table.columns)]
+    con.register("ingest_raw", table.relation.select(FunctionExpression("hash", *columns).alias("h")))
+    ((rows, total),) = con.sql("select count(*), sum(h) from ingest_raw").fetchall()
+    return f"frame:{rows}:{total}"
+
+
+def _arrow(frame: object, name: str) -> Any:
+    """An Arrow table or reader over the frame, without a copy where the frame allows it."""
+    if isinstance(frame, pa.Table | pa.RecordBatchReader):
+        return frame
+    module = type(frame).__module__.split(".")[0]
+    try:
+        if module == "pandas":
+            return pa.Table.from_pandas(frame, preserve_index=False)
+        if module == "polars" and type(frame).__name__ == "LazyFrame":
+            return _lazy(frame.collect_batches(maintain_order=True))  # type: ignore[attr-defined]
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.table(frame)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise IngestError(f"{name}: a column mixes values that have no common type") from error
+    raise IngestError(
+        f"cannot read a {name}: give a file, a folder, a list of them, or a polars, pandas or Arrow frame"
+    )
+
+
+def _lazy(frames: Iterator[Any]) -> pa.RecordBatchReader:
+    first = next(frames).to_arrow()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from first.to_batches()
+        for frame in frames:
+            yield from frame.to_arrow().cast(first.schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(first.schema, batches())
