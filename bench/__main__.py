@@ -1,0 +1,12 @@
+"""`python -m bench` runs every benchmark, one after another, each in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+BENCHMARKS = ("h3_assign", "simulate", "pipeline")
+
+for name in BENCHMARKS:
+    print(f"== {name}", flush=True)
+    subprocess.run([sys.executable, "-m", f"bench.{name}", *sys.argv[1:]], check=True)

@@ -1,0 +1,33 @@
+"""The tiny town (fixtures/tiny/README.md tells its two days), as a lab."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import trajlab as tl
+
+ROOT = Path(__file__).parents[1]
+TINY = ROOT / "fixtures" / "tiny"
+TINY_BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
+
+
+def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
+    lab = tl.open(path)
+    lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
+    lab.geography(stations=TINY / "stations.csv", zones=TINY / "zones.geojson")
+    return lab
+
+
+@pytest.fixture
+def tiny() -> tl.Lab:
+    return tiny_lab()
+
+
+@pytest.fixture(scope="session")
+def town() -> tl.Lab:
+    """The tiny town with its release: shared between tests, so only for reading."""
+    lab = tiny_lab()
+    lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX)
+    return lab

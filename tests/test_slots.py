@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajlab.errors import SlotError
+from trajlab.slots import Calendar, slot_seconds, write_clock
+from trajlab.store import Store
+
+ZONES = [
+    "UTC",
+    "Europe/Lisbon",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Asia/Kathmandu",
+    "America/St_Johns",
+]
+
+
+@pytest.mark.parametrize(
+    ("given_slot", "seconds"),
+    [("30min", 1800), ("30 min", 1800), ("1h", 3600), ("2 hours", 7200), ("20s", 20), ("1d", 86400), (600, 600),
+     (dt.timedelta(minutes=5), 300), ("90min", 5400)],
+)  # fmt: skip
+def test_a_slot_may_be_written_in_many_ways(given_slot, seconds):
+    assert slot_seconds(given_slot) == seconds
+
+
+@pytest.mark.parametrize(
+    ("given_slot", "message"),
+    [
+        (
+            "7min",
+            "a slot of 420 s does not divide a day into equal slots; the nearest that do are 400 s and 432 s",
+        ),
+        ("half an hour", "is not understood: write it like '30min'"),
+        ("0min", "does not divide a day"),
+        (0.5, "does not divide a day"),
+        ("2d", "does not divide a day"),
+    ],
+)
+def test_a_slot_that_does_not_divide_a_day_is_refused(given_slot, message):
+    with pytest.raises(SlotError, match=message):
+        slot_seconds(given_slot)
+
+
+def test_an_unknown_zone_is_refused():
+    with pytest.raises(SlotError, match="there is no time zone 'Mars/Olympus'"):
+        Calendar(dt.date(2024, 3, 4), 1, 1800, "Mars/Olympus")
+
+
+def slot_by_the_wall(instant: dt.datetime, calendar: Calendar) -> int:
+    """The obvious version: look at the clock on the wall."""
+    local = instant.astimezone(ZoneInfo(calendar.tz))
+    seconds = local.hour * 3600 + local.minute * 60 + local.second
+    return (local.date() - calendar.start).days * calendar.slots_per_day + seconds // calendar.seconds
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tz=st.sampled_from(ZONES),
+    start=st.dates(dt.date(1975, 1, 1), dt.date(2030, 1, 1)),
+    days=st.integers(1, 240),
+    seconds=st.sampled_from([60, 600, 900, 1800, 3600, 5400, 10800, 86400]),
+    shares=st.lists(st.floats(0, 1), min_size=1, max_size=20),
+)
+def test_a_tick_is_in_the_slot_that_the_clock_on_the_wall_shows(tz, start, days, seconds, shares):
+    calendar = Calendar(start, days, seconds, tz)
+    store = Store()
+    tick = write_clock(store, "r", calendar)
+    clock = dict(store.rows("select tick, slot from slots.clock"))
+    store.close()
+    begins = dt.datetime.combine(start, dt.time(), ZoneInfo(tz)).timestamp()
+    ends = dt.datetime.combine(start + dt.timedelta(days=days), dt.time(), ZoneInfo(tz)).timestamp()
+    for share in shares:
+        at = int(begins + share * (ends - begins - 1))
+        expected = slot_by_the_wall(dt.datetime.fromtimestamp(at, dt.UTC), calendar)
+        assert clock[at // tick] == expected
+
+
+@pytest.mark.parametrize(("start", "missing"), [("2024-03-31", {2, 3}), ("2024-10-27", set())])
+def test_the_days_of_the_clock_change_lose_no_instant(start, missing):
+    calendar = Calendar(dt.date.fromisoformat(start), 1, 1800, "Europe/Lisbon")
+    store = Store()
+    tick = write_clock(store, "r", calendar)
+    ticks, slots = store.rows("select count(*), list(distinct slot) from slots.clock")[0]
+    hours = 23 if missing else 25
+    assert ticks * tick == hours * 3600
+    assert set(range(48)) - set(slots) == missing

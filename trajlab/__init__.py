@@ -1,0 +1,67 @@
+"""trajlab: what published mobility counts give away, and what they are still good for.
+
+The stages, in the order in which data passes through them:
+
+    ingest     GPS, CDR, Wi-Fi, GeoLife and Porto files -> records.fix, refused rows with their reason
+    spatial    square cells, H3 hexagons, base stations, zones, named places -> grid.fix, grid.cell
+    slots      local time slots, gaps filled -> slots.position
+    counts     people per cell and slot -> counts.occupancy, counts.flow
+    release    what is published, and nothing else: all that an attack may see
+    report     one page to look at
+
+    >>> import trajlab as tl
+    >>> lab = tl.open(":memory:")
+    >>> _ = lab.ingest(tl.simulate(people=20, days=2, seed=0), tz="Europe/Lisbon")
+    >>> release = lab.release(index="h3:8", slot="30min", fill="static")
+    >>> release.people
+    20
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Lab",
+    "Release",
+    "TrajlabError",
+    "flow",
+    "occupancy",
+    "open",
+    "simulate",
+    "simulate_campus",
+    "simulate_stations",
+]
+
+if TYPE_CHECKING:
+    from trajlab.counts import flow, occupancy
+    from trajlab.errors import TrajlabError
+    from trajlab.lab import Lab
+    from trajlab.lab import open_lab as open  # noqa: A004
+    from trajlab.release import Release
+    from trajlab.simulation import simulate, simulate_campus, simulate_stations
+
+_HOME = {
+    "Lab": ("trajlab.lab", "Lab"),
+    "Release": ("trajlab.release", "Release"),
+    "TrajlabError": ("trajlab.errors", "TrajlabError"),
+    "flow": ("trajlab.counts", "flow"),
+    "occupancy": ("trajlab.counts", "occupancy"),
+    "open": ("trajlab.lab", "open_lab"),
+    "simulate": ("trajlab.simulation", "simulate"),
+    "simulate_campus": ("trajlab.simulation", "simulate_campus"),
+    "simulate_stations": ("trajlab.simulation", "simulate_stations"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import trajlab` stays quick."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'trajlab' has no attribute {name!r}")
+    module, attribute = _HOME[name]
+    value = getattr(importlib.import_module(module), attribute)
+    globals()[name] = value
+    return value

@@ -1,0 +1,266 @@
+"""From records to cells: which cell of an index each record falls in.
+
+Records stream out of the engine in blocks, get their cells from the index in numpy,
+and stream back, so that memory does not grow with their number. Records that all
+name a station or place are placed once per place instead of once per record.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from trajlab import spatial
+from trajlab.errors import ReleaseError, SpatialError
+from trajlab.spatial.projection import LocalMetres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trajlab.progress import Progress
+    from trajlab.spatial import SpatialIndex, StudyArea
+    from trajlab.store import Store
+
+Box = tuple[float, float, float, float]
+_BLOCK = 500_000
+
+
+def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Progress) -> tuple[str, SpatialIndex]:
+    """Make sure that every record has its cell in `grid.fix`; returns the index and its id.
+
+    Must run inside a transaction. Does nothing when the same records were gridded with
+    the same index before.
+    """
+    area = study_area(store, box)
+    index = spatial.build(spec, area)
+    fingerprint = records_fingerprint(store)
+    settings = json.dumps(index.settings, sort_keys=True)
+    identity = json.dumps([index.name, settings, fingerprint, outside, area.box if outside == "drop" else None])
+    index_id = hashlib.sha256(identity.encode()).hexdigest()[:12]
+    if store.rows("select 1 from grid.index where index_id = $id", id=index_id):
+        return index_id, index
+    store.con.execute(
+        "delete from grid.fix where index_id in (select index_id from grid.index where fingerprint <> $now)",
+        {"now": fingerprint},
+    )
+    _refuse_records_without_place(store, index)
+    with progress.step(f"grid {index.name}"):
+        _write_fixes(store, index, index_id, area.box if outside == "drop" else None, progress)
+    centre = ((area.box[0] + area.box[2]) / 2, (area.box[1] + area.box[3]) / 2)
+    store.insert(
+        "grid.index",
+        pl.DataFrame(
+            {
+                "index_id": [index_id],
+                "name": [index.name],
+                "settings": [settings],
+                "fingerprint": [fingerprint],
+                "outside": [outside],
+                "beyond": [_records_beyond(store, area.box)],
+                "lon0": [centre[0]],
+                "lat0": [centre[1]],
+            }
+        ),
+    )
+    found = store.frame("select distinct cell from grid.fix where index_id = $id order by cell", id=index_id)
+    add_cells(store, index, index_id, found["cell"].to_numpy())
+    return index_id, index
+
+
+def records_fingerprint(store: Store) -> str:
+    """A digest of everything that was ingested and of what was kept of it."""
+    sources = store.rows("select fingerprint, settings, rows from records.source order by fingerprint, settings")
+    kept = store.rows("select count(*) from records.fix")[0][0]
+    return hashlib.sha256(json.dumps([sources, kept]).encode()).hexdigest()[:16]
+
+
+def study_area(store: Store, box: Box | None = None) -> StudyArea:
+    """What an index may know: the study box and the reference tables of the lab.
+
+    The default box lies between the 1st and the 99.5th percentile of longitude and of
+    latitude (dsilva2024, section IV-C).
+    """
+    return spatial.StudyArea(
+        box=box or _percentile_box(store),
+        stations=_reference(store, "select station, lat, lng from records.station order by station"),
+        places=_reference(store, "select place, lat, lng, parent from records.place order by place"),
+        zones=_reference(store, "select zone, parent, polygon from records.zone order by zone"),
+    )
+
+
+def add_cells(store: Store, index: SpatialIndex, index_id: str, cells: np.ndarray[Any, Any]) -> None:
+    """Describe in `grid.cell` those of the cells that it lacks."""
+    import shapely
+
+    known = store.frame("select cell from grid.cell where index_id = $id", id=index_id)["cell"].to_numpy()
+    cells = np.setdiff1d(cells, known)
+    if not len(cells):
+        return
+    lon, lat = index.anchor(cells)
+    lon0, lat0 = store.rows("select lon0, lat0 from grid.index where index_id = $id", id=index_id)[0]
+    x, y = LocalMetres(lon0, lat0).forward(lon, lat)
+    frame = pl.DataFrame(
+        {
+            "index_id": [index_id] * len(cells),
+            "cell": cells,
+            "label": index.label(cells),
+            "lng": lon,
+            "lat": lat,
+            "x": x,
+            "y": y,
+            "area_km2": index.area_km2(cells),
+            "parent": index.parent(cells),
+            "polygon": shapely.to_wkt(index.polygon(cells), rounding_precision=7).tolist(),
+        }
+    )
+    store.insert("grid.cell", frame.with_columns(pl.col(pl.Float64).fill_nan(None)))
+
+
+def _write_fixes(store: Store, index: SpatialIndex, index_id: str, keep: Box | None, progress: Progress) -> None:
+    inside = "true" if keep is None else "lng between $west and $east and lat between $south and $north or lng is null"
+    bounds = {} if keep is None else dict(zip(("west", "south", "east", "north"), keep, strict=True))
+    unnamed = store.rows("select count(*) from records.fix where place is null")[0][0]
+    if unnamed == 0:
+        _place_by_place(store, index, index_id, inside, bounds)
+    else:
+        _record_by_record(store, index, index_id, inside, bounds, progress)
+
+
+def _place_by_place(store: Store, index: SpatialIndex, index_id: str, inside: str, bounds: dict[str, float]) -> None:
+    spots = store.frame(
+        f"select distinct place, lng, lat from records.fix where {inside} order by all",  # noqa: S608
+        **bounds,
+    )
+    if names := getattr(index, "assign_names", None):
+        cells = names(spots["place"])
+    else:
+        cells = index.assign(spots["lng"].to_numpy(), spots["lat"].to_numpy())
+    store.con.register("spot_cell", spots.with_columns(cell=pl.Series(cells, dtype=pl.UInt64)).to_arrow())
+    try:
+        store.con.execute(
+            "insert into grid.fix by name select $id as index_id, fix.person, fix.ts, spot_cell.cell "
+            "from records.fix as fix join spot_cell on fix.place = spot_cell.place "
+            "and fix.lng is not distinct from spot_cell.lng and fix.lat is not distinct from spot_cell.lat",
+            {"id": index_id},
+        )
+    finally:
+        store.con.unregister("spot_cell")
+
+
+def _record_by_record(
+    store: Store,
+    index: SpatialIndex,
+    index_id: str,
+    inside: str,
+    bounds: dict[str, float],
+    progress: Progress,
+) -> None:
+    import pyarrow as pa
+
+    total = store.rows("select count(*) from records.fix")[0][0]
+    reading = f"select person, ts, lng, lat from records.fix where {inside}"  # noqa: S608
+    with store.con.cursor() as cursor:
+        relation = cursor.sql(reading, params=bounds) if bounds else cursor.sql(reading)
+        reader = relation.to_arrow_reader(_BLOCK)
+        schema = pa.schema([*(reader.schema.field(name) for name in ("person", "ts")), ("cell", pa.uint64())])
+
+        def placed(block: Any) -> Any:
+            cells = index.assign(block.column("lng").to_numpy(), block.column("lat").to_numpy())
+            return pa.record_batch([block.column("person"), block.column("ts"), pa.array(cells)], schema=schema)
+
+        def in_order() -> Iterator[Any]:
+            done = 0
+            waiting: deque[Any] = deque()
+            with ThreadPoolExecutor(2) as pool:
+                for block in reader:
+                    waiting.append(pool.submit(placed, block))
+                    done += block.num_rows
+                    progress.show(done, total)
+                    if len(waiting) > 3:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+
+        store.con.register("placed_fix", pa.RecordBatchReader.from_batches(schema, in_order()))
+        try:
+            store.con.execute(
+                "insert into grid.fix by name select $id as index_id, person, ts, cell from placed_fix",
+                {"id": index_id},
+            )
+        finally:
+            store.con.unregister("placed_fix")
+
+
+def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
+    by_name = hasattr(index, "assign_names")
+    total, unnamed, nowhere = store.rows(
+        "select count(*), count(*) filter (place is null), count(*) filter (lat is null) from records.fix"
+    )[0]
+    if by_name and unnamed and unnamed < total and nowhere:
+        raise SpatialError(
+            f"{unnamed} of {total} records name no place and others have no coordinates: "
+            f"index {index.name} cannot grid both at once"
+        )
+    if not by_name and nowhere:
+        raise SpatialError(
+            f"{nowhere} of {total} records have no coordinates, so index {index.name} cannot place them: "
+            "use index='places', or give the places coordinates"
+        )
+
+
+def _records_beyond(store: Store, box: Box) -> int:
+    west, south, east, north = box
+    beyond = store.rows(
+        "select count(*) from records.fix where lng < $west or lng > $east or lat < $south or lat > $north",
+        west=west, south=south, east=east, north=north,
+    )  # fmt: skip
+    return int(beyond[0][0])
+
+
+def _percentile_box(store: Store) -> Box:
+    records, placed = store.rows("select count(*), count(lat) from records.fix")[0]
+    if records == 0:
+        raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
+    if placed == 0:
+        return (-180.0, -90.0, 180.0, 90.0)  # named places without coordinates: the box plays no part
+    west, east = _percentiles(store, "lng")
+    south, north = _percentiles(store, "lat")
+    return (west, south, east, north)
+
+
+def _percentiles(store: Store, column: str) -> tuple[float, float]:
+    """The 1st and 99.5th percentile, exact, without sorting everything.
+
+    A histogram finds the narrow bin that holds each percentile; only that bin is sorted.
+    """
+    bins = store.rows(
+        f"select floor({column} * 100)::integer as bin, count(*) from records.fix "  # noqa: S608
+        f"where {column} is not null group by bin order by bin"
+    )
+    upto = np.cumsum([records for _, records in bins])
+
+    def at(share: float) -> float:
+        rank = max(math.ceil(share * int(upto[-1])) - 1, 0)
+        place = int(np.searchsorted(upto, rank, side="right"))
+        before = int(upto[place - 1]) if place else 0
+        value = store.rows(
+            f"select {column} from records.fix where floor({column} * 100)::integer = $bin "  # noqa: S608
+            f"order by {column} limit 1 offset $skip",
+            bin=bins[place][0],
+            skip=rank - before,
+        )
+        return float(value[0][0])
+
+    return at(0.01), at(0.995)
+
+
+def _reference(store: Store, sql: str) -> pl.DataFrame | None:
+    frame = store.frame(sql)
+    return frame if len(frame) else None

@@ -1,0 +1,218 @@
+"""Lab: the open study. Thin verbs, each calling one stage, each all or nothing."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajlab import engine as engines
+from trajlab.engine.duckdb import one_line, said_kindly
+from trajlab.errors import QueryError
+from trajlab.progress import Progress
+from trajlab.query import Query, describe
+from trajlab.store import Store
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import polars as pl
+
+    from trajlab.grid import Box
+    from trajlab.ingest import Ingested
+    from trajlab.release import Release
+
+
+def open_lab(
+    path: str | Path = ":memory:",
+    *,
+    engine: str = "duckdb",
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    read_only: bool = False,
+) -> Lab:
+    """Open a lab file, creating it when it is not there; ":memory:" leaves no file.
+
+    `memory_limit` ("4GB") and `threads` bound what the engine may use; beyond the limit
+    it spills to disk beside the lab. Nothing computed depends on either.
+    """
+    engines.load(engine)
+    return Lab(Store(str(path), memory_limit=memory_limit, threads=threads, read_only=read_only))
+
+
+class Lab:
+    """One study in one file: records in, releases and answers out."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._progress = Progress()
+
+    def ingest(
+        self,
+        source: Any,
+        *,
+        kind: str = "gps",
+        tz: str | None = None,
+        columns: dict[str, str] | None = None,
+        stations: Any = None,
+        places: Any = None,
+        drop_single_location: bool = False,
+    ) -> Ingested:
+        """Read files, folders or frames into `records.fix`; refused rows go to `records.rejected`.
+
+        `kind` is gps, cdr, wifi, geolife or porto. `tz` is the zone of times that carry
+        none, and the local zone of the records. `columns` maps canonical names to the
+        file's own ({"uid": "device"}). `stations` and `places` are reference tables, as
+        files or frames. Ingesting the same data twice adds nothing.
+        """
+        from trajlab.ingest import ingest
+
+        watched = self._progress.step("ingest", poll=self._store.con.query_progress)
+        with self._store.transaction("ingest"), watched:
+            done = ingest(
+                self._store.con,
+                source,
+                kind=kind,
+                tz=tz,
+                columns=columns,
+                stations=stations,
+                places=places,
+                drop_single_location=drop_single_location,
+                progress=self._progress.label,
+            )
+            self._store.build(Query.load("records.tally"))
+        return done
+
+    def geography(self, *, stations: Any = None, places: Any = None, zones: str | Path | None = None) -> list[str]:
+        """Load reference tables: base stations, named places, zones (GeoJSON or GeoParquet).
+
+        Returns notes on what was read. A table given again replaces the one before.
+        """
+        from trajlab.ingest import add_places, add_stations
+        from trajlab.spatial.zones import read_zones
+
+        notes: list[str] = []
+        with self._store.transaction("geography"):
+            if stations is not None:
+                notes += add_stations(self._store.con, stations)
+            if places is not None:
+                notes += add_places(self._store.con, places)
+            if zones is not None:
+                frame, said = read_zones(Path(zones))
+                self._store.clear(Query.load("records.zone"))
+                self._store.insert("records.zone", frame)
+                notes += [*said, f"{len(frame)} zones read"]
+        return notes
+
+    def release(
+        self,
+        index: str = "square:500",
+        slot: str | int | dt.timedelta = "30min",
+        fill: str = "static",
+        *,
+        tz: str | None = None,
+        start: str | dt.date | None = None,
+        days: int | None = None,
+        align: bool = False,
+        coverage: float = 0.0,
+        min_count: int = 1,
+        people: int | None = None,
+        seed: int = 0,
+        box: Box | None = None,
+        outside: str = "clamp",
+    ) -> Release:
+        """Publish counts per cell and slot; the same request twice is built once.
+
+        `index` is a spec such as "square:500", "h3:8", "stations", "stations:800", "zones",
+        "places" or "square:like=h3:8". `fill` is static, linear or none. `start` and `days`
+        choose the period (local dates); with `align` each person's best-covered stretch of
+        `days` days is laid onto it, weekday on weekday. `coverage` leaves out people with
+        records in a smaller share of slots; `people` keeps a seeded sample of that size.
+        `box` (west, south, east, north) is the study box, by default the 1st to 99.5th
+        percentile; `outside` says what happens to points beyond it: clamp or drop.
+        """
+        from trajlab.publish import Settings, publish
+        from trajlab.slots import slot_seconds
+
+        settings = Settings(
+            index=index,
+            slot=slot_seconds(slot),
+            fill=fill,
+            tz=tz,
+            start=None if start is None else str(start),
+            days=days,
+            align=align,
+            coverage=float(coverage),
+            min_count=min_count,
+            people=people,
+            seed=seed,
+            box=box,
+            outside=outside,
+        )
+        return publish(self._store, settings, self._progress)
+
+    def published(self, release_id: str) -> Release:
+        """A release that this lab made before, by its id."""
+        from trajlab.publish import load
+
+        return load(self._store, release_id)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A whole table of the lab as a polars frame, in the order of its key."""
+        query = Query.load(name)
+        order = f" order by {', '.join(query.grain)}" if query.grain else ""
+        with said_kindly(f"reading {name}"):
+            return self._store.frame(f"select * from {query.table}{order}")  # noqa: S608
+
+    def sql(self, query: str, **params: object) -> pl.DataFrame:
+        """The answer to one SELECT over the lab's tables; `$name` in it takes the value `name=`."""
+        import duckdb
+
+        try:
+            statements = self._store.con.extract_statements(query)
+        except duckdb.Error as error:
+            raise QueryError(f"your query: {one_line(error)}") from error
+        reading = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.PRAGMA}
+        if len(statements) != 1 or statements[0].type not in reading:
+            raise QueryError("one SELECT at a time: tables change through the lab's verbs only")
+        with said_kindly("your query"):
+            return self._store.frame(query, **params)
+
+    def describe(self, table: str | None = None) -> str:
+        """What a table holds: one row per what, and what each column means; all tables without a name."""
+        return describe(table)
+
+    def report(self, path: str | Path = "report.html") -> Path:
+        """Write one self-contained page on what the lab holds; opens offline."""
+        from trajlab.report import write
+
+        return write(self, Path(path))
+
+    def export(self, folder: str | Path, *, publishable: bool = False, form: str = "parquet") -> list[Path]:
+        """Copy the lab's tables to files; `publishable` only those that hold nobody's trace."""
+        from trajlab.export import export
+
+        return export(self._store, Path(folder), publishable=publishable, form=form)
+
+    def close(self) -> None:
+        self._store.close()
+
+    def __enter__(self) -> Lab:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        import duckdb
+
+        try:
+            people, records, releases = self._store.rows(
+                "select (select count(*) from records.person), (select count(*) from records.fix), "
+                "(select count(*) from counts.release)"
+            )[0]
+        except duckdb.ConnectionException:
+            return f"<Lab {self._store.path}, closed>"
+        return f"<Lab {self._store.path}: {people:,} people, {records:,} records, {releases} releases>"
