@@ -4,7 +4,7 @@
 
 Each measurement runs in a process of its own, on a Parquet file of simulated people
 (one position every four minutes, seven days), with two threads. The engine's
-memory_limit is 4GB; the peak is that of the whole process.
+memory_limit is 6GB; the peak is that of the whole process.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=50_000_000)
     parser.add_argument("--index", nargs="+", default=["square:500", "h3:8"])
-    parser.add_argument("--memory-limit", default="4GB")
+    parser.add_argument("--memory-limit", default="6GB")
     parser.add_argument("--folder", help="where to put the simulated files (default: a temporary folder)")
     parser.add_argument("--one", nargs=2, metavar=("FILE", "INDEX"), help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -19,7 +19,7 @@ def test_calls_get_the_coordinates_of_their_station():
     done = ingest(con, BROKEN / "unknown_station.csv", kind="cdr", stations=BROKEN / "stations.csv")
     assert rejected(con) == [(2, "unknown station"), (3, "station missing")]
     assert [(f[0], f[1], *f[3:]) for f in fixes(con)] == [(1, "ana", 38.73, -9.16, "A"), (4, "ben", 38.71, -9.12, "B")]
-    assert con.sql("select direction from records.fix order by source_row").fetchall() == [("out",), ("in",)]
+    assert con.sql("select direction from records.call order by source_row").fetchall() == [("out",), ("in",)]
     assert done.mapping == {"uid": "uid", "ts": "ts", "station": "cell_id", "direction": "direction"}
     assert_law(con)
 

@@ -32,7 +32,7 @@ Box = tuple[float, float, float, float]
 _BLOCK = 500_000
 
 
-def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Progress) -> tuple[str, SpatialIndex]:
+def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Progress) -> tuple[int, SpatialIndex]:
     """Make sure that every record has its cell in `grid.fix`; returns the index and its id.
 
     Must run inside a transaction. Does nothing when the same records were gridded with
@@ -43,7 +43,7 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     fingerprint = records_fingerprint(store)
     settings = json.dumps(index.settings, sort_keys=True)
     identity = json.dumps([index.name, settings, fingerprint, outside, area.box if outside == "drop" else None])
-    index_id = hashlib.sha256(identity.encode()).hexdigest()[:12]
+    index_id = int(hashlib.sha256(identity.encode()).hexdigest()[:12], 16)  # a number: 50 million rows carry it
     if store.rows("select 1 from grid.index where index_id = $id", id=index_id):
         return index_id, index
     store.con.execute(
@@ -95,7 +95,7 @@ def study_area(store: Store, box: Box | None = None) -> StudyArea:
     )
 
 
-def add_cells(store: Store, index: SpatialIndex, index_id: str, cells: np.ndarray[Any, Any]) -> None:
+def add_cells(store: Store, index: SpatialIndex, index_id: int, cells: np.ndarray[Any, Any]) -> None:
     """Describe in `grid.cell` those of the cells that it lacks."""
     import shapely
 
@@ -123,7 +123,7 @@ def add_cells(store: Store, index: SpatialIndex, index_id: str, cells: np.ndarra
     store.insert("grid.cell", frame.with_columns(pl.col(pl.Float64).fill_nan(None)))
 
 
-def _write_fixes(store: Store, index: SpatialIndex, index_id: str, keep: Box | None, progress: Progress) -> None:
+def _write_fixes(store: Store, index: SpatialIndex, index_id: int, keep: Box | None, progress: Progress) -> None:
     inside = "true" if keep is None else "lng between $west and $east and lat between $south and $north or lng is null"
     bounds = {} if keep is None else dict(zip(("west", "south", "east", "north"), keep, strict=True))
     unnamed = store.rows("select count(*) from records.fix where place is null")[0][0]
@@ -133,7 +133,7 @@ def _write_fixes(store: Store, index: SpatialIndex, index_id: str, keep: Box | N
         _record_by_record(store, index, index_id, inside, bounds, progress)
 
 
-def _place_by_place(store: Store, index: SpatialIndex, index_id: str, inside: str, bounds: dict[str, float]) -> None:
+def _place_by_place(store: Store, index: SpatialIndex, index_id: int, inside: str, bounds: dict[str, float]) -> None:
     spots = store.frame(
         f"select distinct place, lng, lat from records.fix where {inside} order by all",  # noqa: S608
         **bounds,
@@ -145,7 +145,7 @@ def _place_by_place(store: Store, index: SpatialIndex, index_id: str, inside: st
     store.con.register("spot_cell", spots.with_columns(cell=pl.Series(cells, dtype=pl.UInt64)).to_arrow())
     try:
         store.con.execute(
-            "insert into grid.fix by name select $id as index_id, fix.person, fix.ts, spot_cell.cell "
+            "insert into grid.fix by name select $id::ubigint as index_id, fix.person, fix.ts, spot_cell.cell "
             "from records.fix as fix join spot_cell on fix.place = spot_cell.place "
             "and fix.lng is not distinct from spot_cell.lng and fix.lat is not distinct from spot_cell.lat",
             {"id": index_id},
@@ -157,7 +157,7 @@ def _place_by_place(store: Store, index: SpatialIndex, index_id: str, inside: st
 def _record_by_record(
     store: Store,
     index: SpatialIndex,
-    index_id: str,
+    index_id: int,
     inside: str,
     bounds: dict[str, float],
     progress: Progress,
@@ -191,7 +191,7 @@ def _record_by_record(
         store.con.register("placed_fix", pa.RecordBatchReader.from_batches(schema, in_order()))
         try:
             store.con.execute(
-                "insert into grid.fix by name select $id as index_id, person, ts, cell from placed_fix",
+                "insert into grid.fix by name select $id::ubigint as index_id, person, ts, cell from placed_fix",
                 {"id": index_id},
             )
         finally:

@@ -123,7 +123,7 @@ def _build(
     store: Store,
     settings: Settings,
     release_id: str,
-    index_id: str,
+    index_id: int,
     index: SpatialIndex,
     recorded: slots.Calendar,
     period: slots.Calendar,
@@ -202,7 +202,7 @@ def _refuse_if_nobody(store: Store, release_id: str, settings: Settings) -> None
 def _describe(
     store: Store,
     release_id: str,
-    index_id: str,
+    index_id: int,
     index: SpatialIndex,
     settings: Settings,
     period: slots.Calendar,

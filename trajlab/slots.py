@@ -143,7 +143,7 @@ def write_calendar(store: Store, release_id: str, calendar: Calendar) -> None:
 
 
 def interpolate(
-    store: Store, release_id: str, index_id: str, index: SpatialIndex, calendar: Calendar, progress: Progress
+    store: Store, release_id: str, index_id: int, index: SpatialIndex, calendar: Calendar, progress: Progress
 ) -> None:
     """Fill `slots.interpolated`: straight lines in metres between known cells, then cells again."""
     store.con.execute("delete from slots.interpolated where release_id = $id", {"id": release_id})
@@ -162,7 +162,7 @@ def interpolate(
         begin = end
 
 
-def _gaps(store: Store, release_id: str, index_id: str, slots: int) -> pl.DataFrame:
+def _gaps(store: Store, release_id: str, index_id: int, slots: int) -> pl.DataFrame:
     return store.frame(
         """
         with known as (

@@ -13,5 +13,3 @@
 --   lat         DOUBLE       latitude in degrees, WGS84
 --   lng         DOUBLE       longitude in degrees, WGS84
 --   place       VARCHAR      base station, access point or building that the record names; null for GPS
---   direction   VARCHAR      call initiated or received, as the input says; null where unknown
---   region      VARCHAR      regional code of the record; null where unknown

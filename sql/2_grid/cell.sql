@@ -4,7 +4,7 @@
 -- written by: trajlab.grid
 -- publish:    yes
 -- columns:
---   index_id  VARCHAR  the index, see grid.index
+--   index_id  UBIGINT  the index, see grid.index
 --   cell      UBIGINT  cell id, unique within its index
 --   label     VARCHAR  what people call the cell: station, zone or place name, H3 address, column and row
 --   lng       DOUBLE   longitude of a point inside the cell; null for a place without coordinates

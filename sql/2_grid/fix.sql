@@ -3,7 +3,7 @@
 -- grain:      none
 -- written by: trajlab.grid
 -- columns:
---   index_id  VARCHAR      the index, see grid.index
+--   index_id  UBIGINT      the index, see grid.index
 --   person    INTEGER      the person, see records.person
 --   ts        TIMESTAMPTZ  the moment
 --   cell      UBIGINT      the cell, see grid.cell

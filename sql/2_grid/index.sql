@@ -4,7 +4,7 @@
 -- written by: trajlab.grid
 -- publish:    yes
 -- columns:
---   index_id     VARCHAR  digest of all that follows but the number of records
+--   index_id     UBIGINT  digest of all that follows but the number of records
 --   name         VARCHAR  kind and size, such as square:500 or h3:8
 --   settings     VARCHAR  JSON: what else fixes the cells, such as the study box
 --   fingerprint  VARCHAR  digest of the records that were gridded

@@ -5,7 +5,7 @@
 -- publish:    yes
 -- columns:
 --   release_id     VARCHAR    the release: a digest of its settings and of the records
---   index_id       VARCHAR    the index of its cells, see grid.index
+--   index_id       UBIGINT    the index of its cells, see grid.index
 --   index_name     VARCHAR    kind and size of the cells
 --   starts         TIMESTAMP  local time at which slot 0 begins
 --   tz             VARCHAR    zone of the local time

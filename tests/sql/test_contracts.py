@@ -46,7 +46,7 @@ def test_the_header_lists_the_tables_read(query, empty):
 
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_header_lists_the_columns_with_their_types(query, empty):
-    types = {"release_id": "x", "index_id": "x", "seed": "0", "fill": "none"}
+    types = {"release_id": "x", "index_id": 1, "seed": "0", "fill": "none"}
     params = {name: types.get(name, 1) for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {

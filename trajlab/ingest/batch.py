@@ -100,7 +100,8 @@ class Batch:
                 "rows": seen.rows,
             },
         )
-        self.people_new += take_in(self.con, source_id, faults=seen.faults)
+        given = {"place" if name == "station" else name for name in placing.mapping}
+        self.people_new += take_in(self.con, source_id, given=given, faults=seen.faults)
         self.sources.append(table.name)
         self.rows += seen.rows
         self.mapping = placing.mapping

@@ -45,6 +45,7 @@ def move_duplicates(
     if moved:
         con.execute("insert into records.rejected select source_id, source_row, 'exact duplicate' from ingest_double")
         con.execute("delete from records.fix where rowid in (select row from ingest_double)")
+        con.execute(_FORGET_CALLS.format(table="ingest_double"))
     con.execute("drop table ingest_double")
     return int(moved)
 
@@ -59,6 +60,7 @@ def move_single_location_people(con: duckdb.DuckDBPyConnection) -> int:
     if people:
         con.execute(_SINGLE_REJECTED)
         con.execute("delete from records.fix where person in (select person from ingest_single)")
+        con.execute(_FORGET_CALLS.format(table="records.rejected"))
     con.execute("drop table ingest_single")
     return int(people)
 
@@ -69,7 +71,7 @@ _IN_SCOPE = "select count(*) from records.fix where source_id >= $first or ts be
 
 _HASHES = """
 with hashed as (
-    select hash(person, ts, lat, lng, place, direction, region) & $mask::ubigint as h
+    select hash(person, ts, lat, lng) & $mask::ubigint as h
     from records.fix
     where source_id >= $first or ts between $since and $until
 )
@@ -79,10 +81,11 @@ select h from hashed where h between $low::ubigint and $high::ubigint
 _COMPARE = """
 insert into ingest_double
 with suspects as (
-    select rowid as row, *
-    from records.fix
+    select fix.rowid as row, fix.*, call.direction, call.region
+    from records.fix as fix
+    left join records.call as call using (source_id, source_row)
     where (source_id >= $first or ts between $since and $until)
-        and (hash(person, ts, lat, lng, place, direction, region) & $mask::ubigint)
+        and (hash(person, ts, lat, lng) & $mask::ubigint)
             in (from ingest_shared_hash)
 )
 select row, source_id, source_row
@@ -90,6 +93,11 @@ from suspects
 qualify row_number() over (
     partition by person, ts, lat, lng, place, direction, region order by source_id, source_row
 ) > 1
+"""
+
+_FORGET_CALLS = """
+delete from records.call
+where (source_id, source_row) in (select (source_id, source_row) from {table})
 """
 
 # A place is known by its name where it has one, by its coordinates otherwise.

@@ -8,6 +8,7 @@ ids after those that the lab has.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import duckdb
@@ -71,14 +72,19 @@ def refuse_unreadable_times(seen: Survey, *, tz: str | None, column: str, where:
         )
 
 
-def take_in(con: duckdb.DuckDBPyConnection, source_id: int, *, faults: int) -> int:
-    """Write the fixes and rejected rows of `ingest_judged`; the number of new people."""
+def take_in(con: duckdb.DuckDBPyConnection, source_id: int, *, given: Collection[str], faults: int) -> int:
+    """Write the fixes and rejected rows of `ingest_judged`; the number of new people.
+
+    `given` are the canonical columns that the source has: what it lacks is not sorted along.
+    """
     decimals = str(con.table("ingest_survey").types[0]) in {"FLOAT", "DOUBLE"}
     con.execute(_FACES, {"decimals": decimals})
     before = con.sql("select count(*) from records.person").fetchall()[0][0]
     con.execute(_NEW_PEOPLE)
     con.execute(_NUMBERED_FACES)
-    con.execute(_FIXES, {"source_id": source_id})
+    con.execute(_FIXES.format(place=", place" if "place" in given else ""), {"source_id": source_id})
+    if "direction" in given or "region" in given:
+        con.execute(_CALLS, {"source_id": source_id})
     faceless = con.sql("select count(*) from ingest_face where uid_fault is not null").fetchall()[0][0]
     if faults or faceless:
         con.execute(_REJECTED, {"source_id": source_id})
@@ -169,15 +175,24 @@ left join records.person as person on person.uid = face.name and face.uid_fault 
 
 # Two sort keys: a third, of doubles, makes the sort three times slower.
 _FIXES = """
-insert into records.fix
-select $source_id::integer, *
+insert into records.fix by name
+select $source_id::integer as source_id, *
 from (
-    select source_row, person, ts, lat, lng, place, direction, region
+    select source_row, person, ts, lat, lng{place}
     from ingest_judged
     join ingest_face using (uid)
     where fault is null and person is not null
     order by person, ts
 )
+"""
+
+_CALLS = """
+insert into records.call by name
+select $source_id::integer as source_id, source_row, direction, region
+from ingest_judged
+join ingest_face using (uid)
+where fault is null and person is not null and (direction is not null or region is not null)
+order by source_row
 """
 
 _REJECTED = """

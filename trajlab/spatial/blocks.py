@@ -23,7 +23,7 @@ _THREADS = min(8, os.cpu_count() or 1)
 
 
 def assign_in_blocks(
-    lon: npt.ArrayLike, lat: npt.ArrayLike, place: Callable[[Degrees, Degrees], Cells], size: int = 1 << 15
+    lon: npt.ArrayLike, lat: npt.ArrayLike, place: Callable[[Degrees, Degrees], Cells], size: int = 1 << 16
 ) -> Cells:
     """The cells that `place` gives to every block; no point is placed twice or left out.
 

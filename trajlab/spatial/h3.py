@@ -35,7 +35,7 @@ class H3:
         return {"resolution": self.resolution}
 
     def assign(self, lon: Degrees, lat: Degrees) -> Cells:
-        return assign_in_blocks(lon, lat, self._place, size=1 << 16)
+        return assign_in_blocks(lon, lat, self._place)
 
     def anchor(self, cells: Cells) -> tuple[Degrees, Degrees]:
         import polars_h3

@@ -1,0 +1,12 @@
+-- records.call: what call records say besides who, when and where.
+--
+-- Only records that say any of it have a row here, so that those of other kinds do not carry
+-- empty columns along.
+--
+-- grain:      source_id, source_row
+-- written by: trajlab.ingest
+-- columns:
+--   source_id   INTEGER  the source, see records.source
+--   source_row  BIGINT   the row of the source, as in records.fix
+--   direction   VARCHAR  call initiated or received, as the input says; null where unknown
+--   region      VARCHAR  regional code of the record; null where unknown
