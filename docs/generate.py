@@ -1,0 +1,89 @@
+"""Write the generated parts of the documentation: docs/tables.md and the answers in docs/questions.md.
+
+`python -m docs.generate` writes them; a test fails when they are out of date.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import polars as pl
+
+import trajlab as tl
+from trajlab.query import Query, catalogue
+
+DOCS = Path(__file__).parent
+TINY = DOCS.parent / "fixtures" / "tiny"
+BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
+_ANSWERED = re.compile(r"(```sql\n(.*?)```\n)(\n```text\n.*?```\n)?", re.DOTALL)
+
+
+def main() -> None:
+    (DOCS / "tables.md").write_text(tables(), encoding="utf-8")
+    questions = DOCS / "questions.md"
+    questions.write_text(answered(questions.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def tables() -> str:
+    """A page on every table and column of the lab, from the headers of the SQL files."""
+    text = [
+        "# Tables of the lab",
+        "",
+        "Generated from the headers in `sql/` by `make docs`. The same words are in the database",
+        "(`select * from duckdb_columns()`) and in `trajlab describe`.",
+    ]
+    stage = ""
+    for query in sorted(catalogue().values(), key=lambda q: q.file):
+        if query.table.partition(".")[0] != stage:
+            stage = query.table.partition(".")[0]
+            text += ["", f"## {stage}"]
+        text += ["", *_table(query)]
+    return "\n".join(text) + "\n"
+
+
+def answered(page: str) -> str:
+    """The page with, under each SQL block, its answer on the tiny town."""
+    lab = study()
+    return _ANSWERED.sub(lambda found: f"{found[1]}\n```text\n{shown(lab.sql(found[2]))}\n```\n", page)
+
+
+def study() -> tl.Lab:
+    """The tiny town published three times: squares, squares without single people, hexagons."""
+    lab = tl.open(":memory:")
+    lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
+    lab.release(index="square:1000", slot="3h", box=BOX)
+    lab.release(index="square:1000", slot="3h", box=BOX, min_count=2)
+    lab.release(index="h3:8", slot="3h", box=BOX)
+    return lab
+
+
+def shown(frame: pl.DataFrame) -> str:
+    cells = [frame.columns, *([_told(value) for value in row] for row in frame.iter_rows())]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(frame.columns))]
+    right = [kind.is_numeric() for kind in frame.dtypes]
+    lines = (
+        "  ".join(v.rjust(w) if r else v.ljust(w) for v, w, r in zip(row, widths, right, strict=True)) for row in cells
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _table(query: Query) -> list[str]:
+    made = f"written by `{query.written_by}`" if query.written_by else "built from " + _listed(query.reads)
+    key = f"One row per {_listed(query.grain)}; {made}." if query.grain else f"{made.capitalize()}; no key."
+    prose = [*query.prose.strip().splitlines(), ""] if query.prose.strip() else []
+    rows = [f"| `{c.name}` | {c.type} | {c.meaning} |" for c in query.columns]
+    return [f"### {query.table}", "", f"{query.summary.capitalize()}", "", *prose, key, "",
+            "| column | type | meaning |", "|---|---|---|", *rows]  # fmt: skip
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "nothing"
+
+
+def _told(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)
+
+
+if __name__ == "__main__":
+    main()

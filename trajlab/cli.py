@@ -1,0 +1,311 @@
+"""Ask what published mobility counts give away.
+
+The flow, from files to a page to look at:
+
+  trajlab ingest lab.duckdb traces.parquet --kind gps --tz Europe/Lisbon
+  trajlab release lab.duckdb --index h3:8 --slot 30min
+  trajlab sql lab.duckdb "select * from report.summary"
+  trajlab report lab.duckdb -o report.html
+
+No data at hand? `trajlab demo` simulates a city and goes all the way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trajlab.errors import LabError, TrajlabError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from trajlab.lab import Lab
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 2 with one line on stderr when the user must fix something."""
+    args = _parser().parse_args(argv)
+    try:
+        args.run(args)
+    except TrajlabError as error:
+        print(f"trajlab: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("trajlab: interrupted; the lab is as it was before this command", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output (head, less) went away
+        sys.stderr.close()
+        return 0
+    return 0
+
+
+def demo(args: argparse.Namespace) -> None:
+    """Simulate a city and go the whole way, from records to a report.
+
+    Writes lab.duckdb, report.html and the simulated input into a folder.
+    """
+    from trajlab.demo import run
+
+    run(Path(args.folder), people=args.people, days=args.days, seed=args.seed)
+
+
+def simulate(args: argparse.Namespace) -> None:
+    """Write a seeded city of simulated people to a Parquet or CSV file.
+
+    Modes: gps (regular positions), cdr (sparse calls at base stations), campus (Wi-Fi
+    records of students with timetables). cdr and campus write their reference tables
+    beside the records.
+    """
+    from trajlab.demo import simulate_to_files
+
+    for line in simulate_to_files(
+        Path(args.file),
+        mode=args.mode,
+        people=args.people,
+        days=args.days,
+        seed=args.seed,
+        interval=args.interval,
+        start=args.start,
+        tz=args.tz,
+        stations=args.stations,
+    ):
+        print(line)
+
+
+def ingest(args: argparse.Namespace) -> None:
+    """Read records into a lab: CSV, Parquet, gz, whole folders.
+
+    Columns are recognised by the names that common tools give them; --column says
+    otherwise. Every row ends in records.fix, or in records.rejected with its reason.
+    Ingesting the same file twice adds nothing.
+    """
+    with _open(args) as lab:
+        done = lab.ingest(
+            [Path(file) for file in args.files] if len(args.files) > 1 else Path(args.files[0]),
+            kind=args.kind,
+            tz=args.tz,
+            columns=_columns(args.column),
+            stations=args.stations,
+            places=args.places,
+            drop_single_location=args.drop_single_location,
+        )
+        print(done)
+
+
+def geography(args: argparse.Namespace) -> None:
+    """Load base stations, named places or zones into a lab.
+
+    Stations and places are CSV or Parquet tables; zones are GeoJSON or GeoParquet polygons.
+    """
+    with _open(args) as lab:
+        for note in lab.geography(stations=args.stations, places=args.places, zones=args.zones):
+            print(note)
+
+
+def release(args: argparse.Namespace) -> None:
+    """Publish counts: people per cell and slot, and flows between slots.
+
+    The index is one of square:<metres>, h3:<resolution>, stations, stations:<metres>,
+    zones, places, or square:like=<another> for squares of equal area.
+    """
+    with _open(args) as lab:
+        made = lab.release(
+            args.index,
+            args.slot,
+            args.fill,
+            tz=args.tz,
+            start=args.start,
+            days=args.days,
+            align=args.align,
+            coverage=args.coverage,
+            min_count=args.min_count,
+            people=args.people,
+            seed=args.seed,
+            box=tuple(args.box) if args.box else None,
+            outside=args.outside,
+        )
+        summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
+        print(_as_lines(summary))
+
+
+def sql(args: argparse.Namespace) -> None:
+    """Ask the lab in SQL; the lab is opened read-only.
+
+    `trajlab describe` lists the tables. Values can be passed as --param name=value
+    and used as $name.
+    """
+    query = sys.stdin.read() if args.query == "-" else args.query
+    params = _pairs(args.param, "--param")
+    with _open(args, read_only=True) as lab:
+        _print(lab.sql(query, **params), args.format, args.rows)
+
+
+def describe(args: argparse.Namespace) -> None:
+    """Say what a table holds: one row per what, and what each column means.
+
+    Without a name, one line for each table. No lab is needed: every lab has the same tables.
+    """
+    from trajlab.query import describe as described
+
+    print(described(args.table))
+
+
+def export(args: argparse.Namespace) -> None:
+    """Copy tables to Parquet or CSV files in a new folder.
+
+    --publishable copies only tables that hold nobody's trace: counts, cells, calendar.
+    """
+    with _open(args, read_only=True) as lab:
+        for file in lab.export(args.folder, publishable=args.publishable, form=args.format):
+            print(file)
+
+
+def report(args: argparse.Namespace) -> None:
+    """Write one self-contained HTML page about the lab; it opens offline."""
+    with _open(args, read_only=True) as lab:
+        print(lab.report(args.output))
+
+
+def _parser() -> argparse.ArgumentParser:
+    from trajlab import __version__
+
+    parser = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
+    parser.add_argument("--version", action="version", version=f"trajlab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
+
+    def command(run: object, name: str) -> argparse.ArgumentParser:
+        text = inspect.cleandoc(str(run.__doc__))
+        short = text.splitlines()[0].rstrip(".")
+        added = commands.add_parser(name, help=short[0].lower() + short[1:], description=text, formatter_class=_shape)
+        added.set_defaults(run=run)
+        return added
+
+    def on_a_lab(run: object, name: str) -> argparse.ArgumentParser:
+        added = command(run, name)
+        added.add_argument("lab", help="the lab file, such as lab.duckdb")
+        added.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
+        added.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
+        return added
+
+    c = command(demo, "demo")
+    c.add_argument("folder", nargs="?", default="demo", help="where to write (default: demo)")
+    c.add_argument("--people", type=int, default=2000)
+    c.add_argument("--days", type=int, default=7)
+    c.add_argument("--seed", type=int, default=0)
+
+    c = command(simulate, "simulate")
+    c.add_argument("file", help="where to write: a .parquet or .csv file")
+    c.add_argument("--mode", default="gps", help="gps, cdr or campus")
+    c.add_argument("--people", type=int, default=1000)
+    c.add_argument("--days", type=int, default=7)
+    c.add_argument("--interval", default="30min", help="time between positions (gps)")
+    c.add_argument("--start", default="2024-03-04", help="first local day (default: a Monday)")
+    c.add_argument("--tz", default="Europe/Lisbon", help="local zone")
+    c.add_argument("--stations", type=int, default=300, help="number of base stations (cdr)")
+    c.add_argument("--seed", type=int, default=0)
+
+    c = on_a_lab(ingest, "ingest")
+    c.add_argument("files", nargs="+", help="CSV or Parquet files, or folders")
+    c.add_argument("--kind", default="gps", help="gps, cdr, wifi, geolife or porto")
+    c.add_argument("--tz", help="zone of times that carry none, and local zone, such as Asia/Shanghai")
+    c.add_argument("--column", action="append", metavar="NAME=COLUMN", help="such as uid=device; may be repeated")
+    c.add_argument("--stations", help="table of base stations: station, lat, lng")
+    c.add_argument("--places", help="table of named places: place, and optionally lat, lng, parent")
+    c.add_argument("--drop-single-location", action="store_true", help="reject people seen at one location only")
+
+    c = on_a_lab(geography, "geography")
+    c.add_argument("--stations", help="table of base stations: station, lat, lng")
+    c.add_argument("--places", help="table of named places: place, and optionally lat, lng, parent")
+    c.add_argument("--zones", help="GeoJSON or GeoParquet polygons")
+
+    c = on_a_lab(release, "release")
+    c.add_argument("--index", default="square:500", help="spatial index (default: square:500)")
+    c.add_argument("--slot", default="30min", help="length of a slot; it must divide a day (default: 30min)")
+    c.add_argument("--fill", default="static", help="static, linear or none (default: static)")
+    c.add_argument("--tz", help="local zone (default: the zone of the records)")
+    c.add_argument("--start", help="first local day, such as 2013-04-01 (default: that of the first record)")
+    c.add_argument("--days", type=int, help="length of the period (default: to the last record)")
+    c.add_argument("--align", action="store_true", help="lay each person's best-covered --days onto one period")
+    c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
+    c.add_argument("--min-count", type=int, default=1, help="leave out smaller counts")
+    c.add_argument("--people", type=int, help="keep a seeded sample of this many people")
+    c.add_argument("--seed", type=int, default=0)
+    c.add_argument(
+        "--box", type=float, nargs=4, metavar=("WEST", "SOUTH", "EAST", "NORTH"), help="study box in degrees"
+    )
+    c.add_argument("--outside", default="clamp", help="points beyond the box: clamp or drop (default: clamp)")
+
+    c = on_a_lab(sql, "sql")
+    c.add_argument("query", help="one SELECT, or - to read it from standard input")
+    c.add_argument("--param", action="append", metavar="NAME=VALUE", help="a value for $name in the query")
+    c.add_argument("--format", choices=("table", "csv", "json"), default="table")
+    c.add_argument("--rows", type=int, default=40, help="rows shown as a table (default: 40)")
+
+    c = command(describe, "describe")
+    c.add_argument("table", nargs="?", help="for example counts.occupancy")
+
+    c = on_a_lab(export, "export")
+    c.add_argument("folder", help="a new folder")
+    c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace")
+    c.add_argument("--format", default="parquet", help="parquet or csv")
+
+    c = on_a_lab(report, "report")
+    c.add_argument("-o", "--output", default="report.html")
+    return parser
+
+
+def _shape(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=100)
+
+
+def _open(args: argparse.Namespace, *, read_only: bool = False) -> Lab:
+    from trajlab.lab import open_lab
+
+    if read_only and not Path(args.lab).exists():
+        raise LabError(f"{args.lab}: no such lab; `trajlab ingest {args.lab} FILE` makes one")
+    return open_lab(args.lab, memory_limit=args.memory_limit, threads=args.threads, read_only=read_only)
+
+
+def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:
+    for pair in given or []:
+        if "=" not in pair:
+            raise TrajlabError(f"{flag} takes name=value, not {pair!r}")
+    return dict(pair.split("=", 1) for pair in given or [])
+
+
+def _columns(given: list[str] | None) -> dict[str, str] | None:
+    return _pairs(given, "--column") or None
+
+
+def _as_lines(frame: pl.DataFrame) -> str:
+    width = max(map(len, frame.columns))
+    row = frame.row(0, named=True)
+    return "\n".join(f"{name:<{width}}  {_told(value)}" for name, value in row.items())
+
+
+def _told(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _print(frame: pl.DataFrame, form: str, rows: int) -> None:
+    import polars as pl
+
+    if form == "csv":
+        sys.stdout.write(frame.write_csv())
+    elif form == "json":
+        print(frame.write_json())
+    else:
+        with pl.Config(
+            tbl_rows=rows,
+            tbl_cols=-1,
+            tbl_hide_column_data_types=True,
+            tbl_width_chars=160,
+            fmt_str_lengths=60,
+        ):
+            print(frame)

@@ -1,0 +1,91 @@
+"""The whole road on a simulated city: what `trajlab demo` and `trajlab simulate` run."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajlab.errors import LabError
+from trajlab.simulation import Mode, simulate_campus, simulate_stations, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trajlab.lab import Lab
+
+INDEXES = ("square:500", "h3:8", "stations")
+TZ = "Europe/Lisbon"
+
+
+def run(folder: Path, *, people: int, days: int, seed: int) -> None:
+    """Simulate, ingest, publish with three indexes, report; prints each step as it goes."""
+    import polars as pl
+
+    from trajlab.lab import open_lab
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lab_file = folder / "lab.duckdb"
+    _forget_older_demo(lab_file)
+    began = time.perf_counter()
+    city = folder / "city.parquet"
+    rows = write(city, people, days, seed=seed, interval="15min", tz=TZ)
+    _say(began, f"simulated {people:,} people for {days} days, seed {seed}: {rows:,} positions in {city}")
+    with open_lab(lab_file) as lab:
+        done = lab.ingest(city, tz=TZ)
+        lab.geography(stations=simulate_stations(people, days, seed=seed, tz=TZ))
+        _say(began, f"ingested {done.kept:,} records, refused {done.rows - done.kept:,}")
+        for index in INDEXES:
+            release = lab.release(index=index, slot="30min", fill="static")
+            _say(began, f"published {len(release.counts):,} counts in {len(release.cells):,} cells of {index}")
+        report = lab.report(folder / "report.html")
+        with pl.Config(
+            tbl_cols=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_width_chars=140
+        ):
+            print("\nWhat was published, and how often somebody is alone in a published count:\n")
+            print(_summary(lab))
+    print(f"\nThe lab:    {lab_file}")
+    print(f"The report: {report}, to open in a browser")
+    print(f"Ask it:     trajlab sql {lab_file} 'from report.summary'")
+
+
+def simulate_to_files(
+    file: Path, *, mode: Mode, people: int, days: int, stations: int, **options: Any
+) -> Iterator[str]:
+    """Write records, and the reference tables that belong to the mode, beside each other."""
+    rows = write(file, people, days, mode=mode, stations=stations, **options)
+    yield f"{file}: {rows:,} records"
+    tables = {}
+    if mode == "cdr":
+        tables = {"stations": simulate_stations(people, days, mode=mode, stations=stations, **options)}
+    elif mode == "campus":
+        campus = simulate_campus(people, days, **options)
+        tables = {"places": campus.places, "schedule": campus.schedule, "timetable": campus.timetable}
+    for name, table in tables.items():
+        beside = file.with_name(f"{file.stem}_{name}.csv")
+        table.write_csv(beside)
+        yield f"{beside}: {len(table):,} rows"
+
+
+def _summary(lab: Lab) -> object:
+    return lab.sql(
+        "select index_name as index, people, cells, counts, flows, median_count, "
+        "round(alone, 3) as alone, round(observed, 3) as observed from report.summary order by cells desc"
+    )
+
+
+def _forget_older_demo(lab_file: Path) -> None:
+    """A demo starts afresh, but never over a lab that holds anything but a demo."""
+    from trajlab.lab import open_lab
+
+    if not lab_file.exists():
+        return
+    with open_lab(lab_file, read_only=True) as lab:
+        names = lab.sql("select distinct name from records.source")["name"].to_list()
+    if any(Path(name).name != "city.parquet" for name in names):
+        raise LabError(f"{lab_file} holds records that are not a demo's: choose another folder")
+    lab_file.unlink()
+
+
+def _say(began: float, text: str) -> None:
+    print(f"{time.perf_counter() - began:5.1f} s  {text}", flush=True)

@@ -1,0 +1,46 @@
+"""One self-contained HTML page on what a lab holds: opens offline, asks the network for nothing.
+
+The page is built from the top down: `overview` (the first screen), then every module of
+`sections`, found by its file name. Numbers come from SQL that the page shows beside them
+(`evidence`), drawings from `charts` and `maps`, and every piece of text is escaped on its
+way into the page (`markup`). There is no script in the page, and a policy in its head
+forbids any.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trajlab.errors import LabError
+
+if TYPE_CHECKING:
+    from trajlab.lab import Lab
+
+
+def write(lab: Lab, path: Path) -> Path:
+    """Write the page; the same lab gives the same bytes.
+
+    All or nothing: the file appears, or replaces an older one, when it is complete.
+    """
+    page = render(lab)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
+        unfinished.replace(path)
+    except OSError as error:
+        raise LabError(f"cannot write {path.name!r}: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def render(lab: Lab) -> str:
+    """The page as text."""
+    from trajlab.report import overview, page, sections
+    from trajlab.report.contents import Contents
+
+    contents = Contents.of(lab)
+    shown = [(section, body) for section in sections.found() if (body := section.render(contents)) is not None]
+    return page.document(overview.render(contents), shown)

@@ -1,0 +1,160 @@
+"""Cells on a map without a background: outlines in, coloured by class, with a scale bar.
+
+Drawn in an equal-area projection, in whole tenths of a pixel, so that ten thousand cells
+stay light. Up to `MOST_TITLED` cells each say their values when pointed at; beyond that
+the cells of a class are one shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import shapely
+
+from trajlab.report import words
+from trajlab.report.charts import legend
+from trajlab.report.markup import Html, tag, text
+from trajlab.spatial.projection import LocalMetres
+
+MOST_TITLED = 3000
+CLASSES = 7
+WIDTH, HEIGHT = 10_000, 6_400
+_CORE = 0.995
+_TALLEST = 32
+_SMALLEST = 60
+
+Floats = npt.NDArray[np.float64]
+Shapes = npt.NDArray[np.object_]
+
+
+def draw(
+    told: str,
+    outlines: Sequence[str | None],
+    values: Floats,
+    weights: Floats,
+    titles: Sequence[str],
+    plane: LocalMetres,
+    unit: str,
+) -> Html | None:
+    """A map of the cells that have an outline (well-known text, degrees); None where none has.
+
+    The view holds all cells unless a few lie so far away that the others would vanish; those
+    are left out, and the map says how many. `weights` says how much each cell matters to the view.
+    """
+    shapes = plane.to_metres(shapely.from_wkt(np.array(outlines, dtype=object)))
+    drawable = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
+    drawable[drawable] = np.isfinite(shapely.bounds(shapes[drawable])).all(axis=1)
+    if not drawable.any():
+        return None
+    shapes, values, weights = shapes[drawable], values[drawable], weights[drawable]
+    titles = [title for title, kept in zip(titles, drawable, strict=True) if kept]
+    west, south, east, north = _view(shapes, weights)
+    inside = shapely.intersects(shapes, shapely.box(west, south, east, north))
+    scale = min(WIDTH / (east - west), HEIGHT / (north - south))
+    width, height = round((east - west) * scale), round((north - south) * scale)
+
+    def pixels(xy: Floats) -> Floats:
+        return np.column_stack([(xy[:, 0] - west) * scale, (north - xy[:, 1]) * scale])
+
+    breaks = quantile_breaks(values[inside])
+    classes = np.searchsorted(breaks[1:-1], values, side="right")
+    spread = _colours(len(breaks) - 1)
+    paths = _paths(shapely.transform(shapes, pixels))
+    one_by_one = int(inside.sum()) <= MOST_TITLED
+    groups = []
+    for k in range(len(breaks) - 1):
+        members = np.flatnonzero(inside & (classes == k))
+        shapes_of_class = (
+            [tag("path", tag("title", titles[i]), d=paths[i]) for i in members]
+            if one_by_one
+            else tag("path", d="".join(paths[i] for i in members))
+        )
+        groups.append(tag("g", shapes_of_class, cls=f"q{spread[k]}"))
+    svg = tag("svg", groups, viewBox=f"0 0 {width} {height}", role="img", aria_label=told, cls="map")
+    fits = f"{_TALLEST * width / height:.1f}"
+    return tag(
+        "div",
+        tag("div", tag("div", svg, _scale_bar(scale, width), style=f"max-width:{fits}rem"), cls="sheet"),
+        _legend(breaks, np.bincount(classes[inside], minlength=len(breaks) - 1), spread, unit),
+        _left_out(int((~inside).sum())),
+        cls="atlas",
+    )
+
+
+def quantile_breaks(values: Floats) -> Floats:
+    """Ends of at most seven classes with about as many cells each; ties stay in one class."""
+    breaks = np.unique(np.quantile(values, np.linspace(0, 1, CLASSES + 1), method="lower"))
+    return breaks if len(breaks) > 1 else np.append(breaks, breaks)
+
+
+def _view(shapes: Shapes, weights: Floats) -> tuple[float, float, float, float]:
+    """West, south, east and north of what is drawn, in metres."""
+    bounds = shapely.bounds(shapes)
+    west, east = _extent(bounds[:, 0], bounds[:, 2], weights)
+    south, north = _extent(bounds[:, 1], bounds[:, 3], weights)
+    margin = max(east - west, north - south, 1.0) * 0.01
+    return west - margin, south - margin, east + margin, north + margin
+
+
+def _extent(low: Floats, high: Floats, weights: Floats) -> tuple[float, float]:
+    """All of an axis, or its core where that is less than a quarter of it."""
+    order = np.argsort(low + high, kind="stable")
+    upto = np.cumsum(weights[order]) / (weights.sum() or 1)
+    first, last = order[np.searchsorted(upto, [1 - _CORE, _CORE]).clip(max=len(order) - 1)]
+    core = high[last] - low[first]
+    if high.max() - low.min() > 4 * core > 0:
+        return float(low[first] - core / 4), float(high[last] + core / 4)
+    return float(low.min()), float(high.max())
+
+
+def _paths(shapes: Shapes) -> list[str]:
+    """SVG path data of each shape: first corner, then steps; points become small diamonds."""
+    corners = shapely.bounds(shapes)
+    tiny = (corners[:, 2:] - corners[:, :2]).max(axis=1) < _SMALLEST
+    shapes = np.where(tiny, shapely.buffer(shapely.centroid(shapes), _SMALLEST, quad_segs=1), shapes)
+    simple = shapely.simplify(shapes, 3)
+    parts, owner = shapely.get_parts(shapely.normalize(simple), return_index=True)
+    rings, part = shapely.get_rings(parts, return_index=True)
+    paths = [""] * len(shapes)
+    for ring, cell in zip(rings, owner[part], strict=True):
+        paths[cell] += _ring(np.rint(shapely.get_coordinates(ring)).astype(np.int64))
+    return paths
+
+
+def _ring(corners: npt.NDArray[np.int64]) -> str:
+    steps = np.diff(corners[:-1], axis=0)
+    (x, y), moves = corners[0], [f"{dx} {dy}" for dx, dy in steps.tolist() if dx or dy]
+    return f"M{x} {y}l{' '.join(moves)}z".replace(" -", "-")
+
+
+def _scale_bar(scale: float, width: int) -> Html:
+    """A round length of about a sixth of the map."""
+    most = width / scale / 3
+    size = 10.0 ** math.floor(math.log10(most))
+    length = max(step * size for step in (1, 2, 5) if step * size <= most)
+    return tag("div", words.metres(length), cls="scale", style=f"width:{100 * length * scale / width:.2f}%")
+
+
+def _legend(breaks: Floats, cells: npt.NDArray[Any], spread: list[int], unit: str) -> Html:
+    entries = [
+        (f"{words.number(low, 2)} – {words.number(high, 2)} ({words.counted(n, 'cell')})", f"q{spread[k]}")
+        for k, (low, high, n) in enumerate(zip(breaks, breaks[1:], cells.tolist(), strict=False))
+    ]
+    return tag("div", tag("p", unit, cls="note"), legend(entries), cls="key")
+
+
+def _colours(classes: int) -> list[int]:
+    """The colours of fewer classes, spread over the whole range."""
+    return [round(k * (CLASSES - 1) / max(classes - 1, 1)) for k in range(classes)] if classes > 1 else [CLASSES // 2]
+
+
+def _left_out(cells: int) -> Html | None:
+    if not cells:
+        return None
+    return tag(
+        "p", text(f"{words.counted(cells, 'cell')} far outside this view not drawn; the table has them."), cls="note"
+    )

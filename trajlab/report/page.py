@@ -1,0 +1,67 @@
+"""The page around the sections: head, navigation, footer. No script, no link to anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from trajlab import __version__
+from trajlab.report.markup import Child, Html, join, tag
+from trajlab.report.sections import Section
+
+TITLE = "What the published counts show"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def document(first_screen: Html, sections: Sequence[tuple[Section, Html]]) -> str:
+    """The whole page, from the doctype on."""
+    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", f"{TITLE} · trajlab"),
+        tag("style", Html(style)),
+    )
+    links = [tag("a", section.title, href=f"#{section.name}") for section, _ in sections]
+    body = tag(
+        "body",
+        tag("a", "Skip to the findings", href="#findings", cls="skip"),
+        tag(
+            "header",
+            tag("div", tag("strong", "trajlab"), tag("nav", links, aria_label="Sections"), cls="inner"),
+        ),
+        tag(
+            "main",
+            tag("section", first_screen, id="findings", cls="hero"),
+            [tag("section", tag("h2", section.title), content, id=section.name) for section, content in sections],
+        ),
+        tag("footer", tag("p", _colophon())),
+    )
+    return join(Html("<!DOCTYPE html>\n"), tag("html", head, Html("\n"), body, lang="en"), Html("\n"))
+
+
+def tabs(group: str, panels: Sequence[tuple[str, Child]]) -> Html:
+    """One panel at a time, chosen by radio buttons: works without script, and prints all of them."""
+    if len(panels) == 1:
+        return join(panels[0][1])
+    shown = []
+    for n, (name, panel) in enumerate(panels):
+        key = f"{group}-{n}"
+        shown += [
+            tag("input", type="radio", name=group, id=key, checked=n == 0),
+            tag("label", name, for_=key),
+            tag("div", tag("p", name, cls="print-only"), panel, cls="panel"),
+        ]
+    return tag("div", shown, cls="tabs", role="group", aria_label="Choose a release")
+
+
+def _colophon() -> Child:
+    return (
+        f"Made with trajlab {__version__} from the tables of one lab. The page holds counts and sums over people, "
+        "nobody's trace, and asks the network for nothing. It was written for those who run the study: shares "
+        "marked as filled or hidden come from the records themselves and are not part of what was published."
+    )

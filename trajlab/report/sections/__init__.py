@@ -1,0 +1,39 @@
+"""The sections of the page: each module here is one, found by its file name.
+
+A section has a `TITLE`, a `POSITION` (lower is higher on the page), `TERMS` (every figure it
+shows, explained in words; they are collected at the end of the page) and a function
+`render` that returns its body, or None where the lab holds nothing for it to show.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from trajlab.report.contents import Contents
+    from trajlab.report.markup import Html
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    title: str
+    position: int
+    terms: dict[str, str]
+    render: Callable[[Contents], Html | None]
+
+
+def found() -> list[Section]:
+    """Every section, in the order of the page."""
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    return sorted(map(load, names), key=lambda section: (section.position, section.name))
+
+
+def load(name: str) -> Section:
+    module = importlib.import_module(f"{__name__}.{name}")
+    return Section(name, module.TITLE, module.POSITION, module.TERMS, module.render)

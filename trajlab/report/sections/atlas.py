@@ -1,0 +1,101 @@
+"""Where people are counted: the cells of each release, coloured by how many people they hold."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from trajlab.report import maps, words
+from trajlab.report.contents import Contents, Published
+from trajlab.report.evidence import Answer, figure, table
+from trajlab.report.markup import Child, Html, join, tag
+from trajlab.report.page import tabs
+from trajlab.spatial.projection import LocalMetres
+
+TITLE = "Map"
+POSITION = 20
+TERMS = {
+    "Mean people per slot": "Sum of a cell's published counts, divided by the number of slots of the release. "
+    "Slots in which the cell is not published count as nobody.",
+}
+MOST_MAPS = 12
+
+CELLS = """
+with published as (
+    select
+        cell,
+        sum(people)::bigint as person_slots,
+        max(people) as largest_count,
+        count(*) as published_slots,
+        count(*) filter (people = 1) as slots_with_one_person
+    from counts.occupancy
+    where release_id = $release_id
+    group by cell
+)
+
+select
+    cell.label,
+    published.person_slots / release.slots::double as mean_people,
+    published.largest_count,
+    published.published_slots,
+    published.slots_with_one_person,
+    cell.area_km2,
+    cell.polygon,
+    index.lon0,
+    index.lat0
+from published
+join counts.release as release on release.release_id = $release_id
+join grid.index as index on index.index_id = release.index_id
+join grid.cell as cell on cell.index_id = release.index_id and cell.cell = published.cell
+order by mean_people desc, cell.label, cell.cell
+"""
+
+
+def render(contents: Contents) -> Html | None:
+    drawn = contents.releases[:MOST_MAPS]
+    if not drawn:
+        return None
+    more = len(contents.releases) - len(drawn)
+    return join(
+        tabs("map", [(release.name, _panel(contents, release)) for release in drawn]),
+        tag("p", f"The first {MOST_MAPS} releases are drawn; {more} more are in the tables.", cls="note")
+        if more
+        else None,
+    )
+
+
+def _panel(contents: Contents, release: Published) -> Child:
+    answer = contents.ask(CELLS, release_id=release.id)
+    frame = answer.frame
+    if not len(frame):
+        return tag("p", "No count was large enough to be published, so there is no cell to draw.")
+    short = Answer(answer.sql, answer.params, frame.drop("polygon", "lon0", "lat0"))
+    drawing = maps.draw(
+        f"Map of {words.counted(len(frame), 'cell')} by mean people per slot, {release.name}",
+        frame["polygon"].to_list(),
+        frame["mean_people"].to_numpy(),
+        frame["mean_people"].to_numpy(),
+        _titles(frame),
+        LocalMetres(frame["lon0"][0], frame["lat0"][0]),
+        "Mean people per slot",
+    )
+    if drawing is None:
+        return figure(
+            "The busiest cells",
+            table("Cells by mean people per slot", short.frame.head(20)),
+            short,
+            note="These cells have no place on a map.",
+        )
+    pointed = "Point at a cell for its values. " if len(frame) <= maps.MOST_TITLED else ""
+    return figure(
+        "Where people are counted", drawing, short, note=f"{pointed}Equal areas on the map are equal on the ground."
+    )
+
+
+def _titles(frame: pl.DataFrame) -> list[str]:
+    return [
+        f"{words.short(label)}\n{words.number(mean)} on average, {words.number(most)} at most\n"
+        f"one person in {words.number(alone)} of {words.counted(slots, 'count')}"
+        for label, mean, most, slots, alone in frame.select(
+            "label", "mean_people", "largest_count", "published_slots", "slots_with_one_person"
+        ).iter_rows()
+    ]

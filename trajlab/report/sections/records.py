@@ -1,0 +1,96 @@
+"""What went in: sources, rows kept and refused, people, and records per day."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from trajlab.report import charts, words
+from trajlab.report.contents import Contents
+from trajlab.report.evidence import Answer, block, figure, table
+from trajlab.report.markup import Html, join, tag
+
+TITLE = "Input"
+POSITION = 80
+TERMS = {
+    "Records": "Rows of the input that were kept after cleaning: somebody was somewhere at some moment.",
+    "Refused": "Rows of the input that were not kept, each with its reason; kept and refused add up to all rows.",
+}
+
+OUTCOMES = """
+select source.name as source, tally.outcome, tally.rows, tally.rows / source.rows::double as share
+from records.tally as tally
+join records.source as source using (source_id)
+order by source.source_id, tally.outcome <> 'kept', tally.rows desc, tally.outcome
+"""
+
+PEOPLE = """
+select count(*) as people from records.person
+"""
+
+DAILY = """
+with quarter_hour as (
+    select source_id, epoch_ms(ts) // 900000 as tick, count(*) as records
+    from records.fix
+    group by source_id, tick
+)
+
+select
+    timezone(coalesce(source.tz, 'UTC'), make_timestamptz(tick * 900000000))::date as day,
+    sum(records)::bigint as records
+from quarter_hour
+join records.source as source using (source_id)
+group by day
+order by day
+"""
+_MOST_BARS = 70
+_HEADS = {"name": "Source", "tz": "Time zone"}
+
+
+def render(contents: Contents) -> Html | None:
+    sources = contents.sources
+    if not len(sources.frame):
+        return None
+    daily, outcomes = contents.ask(DAILY), contents.ask(OUTCOMES)
+    return join(
+        tag("p", _told(contents, daily)),
+        block(table("Sources", sources.frame.drop("source_id"), heads=_HEADS), sources),
+        block(table("What became of the rows", outcomes.frame, show={"share": words.share}), outcomes),
+        _daily(daily) if len(daily.frame) else None,
+    )
+
+
+def _told(contents: Contents, daily: Answer) -> str:
+    people = words.people(contents.ask(PEOPLE).frame["people"][0])
+    frame = contents.sources.frame
+    kept, refused = int(frame["kept"].sum()), int(frame["refused"].sum())
+    when = f", {words.between(*_ends(daily))}" if len(daily.frame) else ""
+    gone = f"{words.number(refused) if refused else 'No'} {'row was' if refused == 1 else 'rows were'} refused."
+    return f"{words.counted(kept, 'record')} of {people}{when}. {gone}"
+
+
+def _daily(daily: Answer) -> Html:
+    first, last = _ends(daily)
+    length = (last - first).days + 1
+    step = next(days for days in (1, 7, 28, 364, length) if length <= days * _MOST_BARS)
+    sums = [0] * (-(-length // step))
+    for day, records in daily.frame.iter_rows():
+        sums[(day - first).days // step] += records
+    starts = [first + dt.timedelta(days=step * n) for n in range(len(sums))]
+    bars = [(_label(day, step), float(total)) for day, total in zip(starts, sums, strict=True)]
+    per = "day" if step == 1 else f"{step} days"
+    return figure(
+        f"Records per {per}",
+        charts.columns(f"Records per {per}, local time", bars),
+        daily,
+        note="Local days of each source.",
+        show={"day": str},
+    )
+
+
+def _ends(daily: Answer) -> tuple[dt.date, dt.date]:
+    days: list[dt.date] = daily.frame["day"].to_list()
+    return days[0], days[-1]
+
+
+def _label(day: dt.date, step: int) -> str:
+    return f"{day:%a} {day.day} {day:%b}" if step == 1 else f"{day.day} {day:%b} {day.year}"

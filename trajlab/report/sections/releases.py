@@ -1,0 +1,90 @@
+"""Releases side by side: how large each is, and how small its counts are."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from trajlab.report import charts, words
+from trajlab.report.contents import Contents
+from trajlab.report.evidence import block, figure, table
+from trajlab.report.markup import Html, join
+
+TITLE = "Releases compared"
+POSITION = 10
+TERMS = {
+    "Published count": "The number of people in one cell during one slot. What is not published has no row: "
+    "nobody was there, or fewer people than the smallest count that is published.",
+    "Alone": "Share of published counts that are exactly one.",
+    "Middle count": "Median of the published counts: half of them are this small or smaller.",
+    "Hidden": "Share of person-slots (one person in one slot) that suppression kept out of the counts.",
+    "Filled": "Share of person-slots without a record, in which the position was filled in as the release says.",
+    "Typical cell": "Median area of the cells with a published count.",
+}
+
+SIZES = """
+with sized as (
+    select
+        release_id,
+        case
+            when people = 1 then '1'
+            when people = 2 then '2'
+            when people < 5 then '3–4'
+            when people < 10 then '5–9'
+            when people < 20 then '10–19'
+            else '20 or more'
+        end as size,
+        people
+    from counts.occupancy
+)
+
+select
+    release_id,
+    size,
+    count(*) as counts,
+    count(*) / sum(count(*)) over (partition by release_id)::double as share
+from sized
+group by release_id, size
+order by release_id, min(people)
+"""
+CLASSES = ("1", "2", "3–4", "5–9", "10–19", "20 or more")
+
+_COLUMNS = {
+    "release": "Release", "people": "People", "cells": "Cells", "median_area_km2": "Typical cell, km²",
+    "slots": "Slots", "slot_minutes": "Slot, min", "fill": "Fill", "min_count": "Smallest count",
+    "counts": "Counts", "flows": "Flows", "median_count": "Middle count", "largest_count": "Largest count",
+    "alone": "Alone", "filled": "Filled", "hidden": "Hidden",
+}  # fmt: skip
+
+
+def render(contents: Contents) -> Html | None:
+    if not contents.releases:
+        return None
+    return join(_compared(contents), _sizes(contents))
+
+
+def _compared(contents: Contents) -> Html:
+    named = contents.summary.frame.with_columns(release=pl.Series([release.name for release in contents.releases]))
+    show = dict.fromkeys(("alone", "filled", "hidden"), words.share) | {"median_area_km2": words.number}
+    shown = table("What each release holds", named.select(list(_COLUMNS)), show=show, heads=_COLUMNS)
+    return block(shown, contents.summary)
+
+
+def _sizes(contents: Contents) -> Html | None:
+    answer = contents.ask(SIZES)
+    rows = []
+    for release in contents.releases:
+        of_one = {r["size"]: r["share"] for r in answer.frame.iter_rows(named=True) if r["release_id"] == release.id}
+        if of_one:
+            rows.append((release.name, [of_one.get(name, 0.0) for name in CLASSES]))
+    if not rows:
+        return None
+    told = "Share of published counts by size. " + "; ".join(
+        f"{name}: {words.share(part[0])} are one" for name, part in rows
+    )
+    return figure(
+        "How small the counts are",
+        charts.shares(told, rows, CLASSES),
+        answer,
+        note="Share of published counts by the number of people in them. The first colour is one person, alone.",
+        show={"release_id": contents.name_of, "share": words.share},
+    )

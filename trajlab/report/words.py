@@ -1,0 +1,92 @@
+"""Numbers, spans of time and kinds of cells, as a reader who is no programmer says them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+
+NOTHING = "–"
+_DAY = 86_400
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Whole numbers in full with commas, others to a few significant digits."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if float(value).is_integer() or abs(value) >= 10 ** (digits - 1):
+        return f"{round(value):,}"
+    return f"{float(f'{value:.{digits}g}'):.10f}".rstrip("0").rstrip(".")
+
+
+def share(value: float | None) -> str:
+    """A percentage that says 0% and 100% only where nothing or everything is meant."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if 0 < value < 0.001:
+        return "under 0.1%"
+    if 0.999 < value < 1:
+        return "over 99.9%"
+    return f"{100 * value:.0f}%" if value in (0, 1) or 0.0995 <= value < 0.9905 else f"{100 * value:.1f}%"
+
+
+def span(seconds: float) -> str:
+    """A length of time: 30 minutes, 1 hour, 2 days."""
+    for unit, size in (("day", _DAY), ("hour", 3600), ("minute", 60), ("second", 1)):
+        if seconds >= size and seconds % size == 0:
+            return counted(seconds / size, unit)
+    return counted(seconds / 60, "minute")
+
+
+def counted(value: float, noun: str) -> str:
+    return f"{number(value)} {noun if value == 1 else noun + 's'}"
+
+
+def people(value: float) -> str:
+    return "1 person" if value == 1 else f"{number(value)} people"
+
+
+def listed(items: Sequence[str]) -> str:
+    return ", ".join(items[:-1]) + (" and " if len(items) > 1 else "") + items[-1] if items else ""
+
+
+def between(first: dt.date, last: dt.date) -> str:
+    """A period in local dates, both ends included."""
+    if first == last:
+        return _date(first)
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{_date(last)}"
+    return f"{_date(first)} – {_date(last)}" if first.year != last.year else f"{first.day} {first:%B} – {_date(last)}"
+
+
+def cells(index: str) -> str:
+    """The kind and size of cells behind an index name such as square:500."""
+    kind, _, rest = index.partition(":")
+    size = rest.rpartition(":")[2]
+    if kind == "square" and rest:
+        return f"Squares of {metres(float(rest))}" if _is_number(rest) else f"Squares, {rest}"
+    if kind == "h3" and rest:
+        return f"H3 hexagons of resolution {rest}"
+    if kind == "stations":
+        merged = f", merged within {metres(float(size))}" if ":" in rest and _is_number(size) else ""
+        return f"Base stations{merged}"
+    return {"zones": "Zones", "places": "Named places"}.get(kind, index)
+
+
+def short(label: str, most: int = 60) -> str:
+    return label if len(label) <= most else label[: most - 1] + "…"
+
+
+def metres(length: float) -> str:
+    return f"{number(length / 1000)}\N{NO-BREAK SPACE}km" if length >= 1000 else f"{number(length)}\N{NO-BREAK SPACE}m"
+
+
+def _date(day: dt.date) -> str:
+    return f"{day.day} {day:%B} {day.year}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
