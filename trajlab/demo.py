@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
             print(_summary(lab))
     print(f"\nThe lab:    {lab_file}")
     print(f"The report: {report}, to open in a browser")
-    print(f"Ask it:     trajlab sql {lab_file} 'from report.summary'")
+    print(f"Ask it:     {Path(sys.argv[0])} sql {lab_file} 'from report.summary'")
 
 
 def simulate_to_files(

@@ -23,7 +23,7 @@ from trajlab.spatial.projection import LocalMetres
 MOST_TITLED = 3000
 CLASSES = 7
 WIDTH, HEIGHT = 10_000, 6_400
-_CORE = 0.995
+_CORE = 0.97
 _TALLEST = 32
 _SMALLEST = 60
 
@@ -94,8 +94,13 @@ def quantile_breaks(values: Floats) -> Floats:
 def _view(shapes: Shapes, weights: Floats) -> tuple[float, float, float, float]:
     """West, south, east and north of what is drawn, in metres."""
     bounds = shapely.bounds(shapes)
-    west, east = _extent(bounds[:, 0], bounds[:, 2], weights)
-    south, north = _extent(bounds[:, 1], bounds[:, 3], weights)
+    for _ in range(2):  # what one axis leaves out no longer matters to the other
+        west, east = _extent(bounds[:, 0], bounds[:, 2], weights)
+        kept = (bounds[:, 2] >= west) & (bounds[:, 0] <= east)
+        bounds, weights = bounds[kept], weights[kept]
+        south, north = _extent(bounds[:, 1], bounds[:, 3], weights)
+        kept = (bounds[:, 3] >= south) & (bounds[:, 1] <= north)
+        bounds, weights = bounds[kept], weights[kept]
     margin = max(east - west, north - south, 1.0) * 0.01
     return west - margin, south - margin, east + margin, north + margin
 
