@@ -73,7 +73,7 @@ def test_a_publishable_export_hides_cells_whose_counts_were_left_out(tmp_path):
 def test_an_export_overwrites_nothing(lab_file, tmp_path, capsys):
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "mine.txt").write_text("mine")
-    assert "is not empty: choose a new folder" in said(capsys, "export", lab_file, tmp_path / "there", code=2)
+    assert "is not an empty folder: choose a new one" in said(capsys, "export", lab_file, tmp_path / "there", code=2)
 
 
 @pytest.mark.parametrize(
@@ -172,3 +172,33 @@ def test_import_pulls_in_nothing_heavy():
 def test_python_dash_m_is_the_command():
     done = subprocess.run([sys.executable, "-m", "trajlab", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"trajlab {tl.__version__}"
+
+
+def test_a_failed_ingest_leaves_no_new_lab(tmp_path, capsys):
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    said(capsys, "ingest", tmp_path / "new.duckdb", tmp_path / "bad.csv", code=2)
+    assert not (tmp_path / "new.duckdb").exists()
+    assert "no such lab" in said(capsys, "release", tmp_path / "typo.duckdb", code=2)
+    assert not (tmp_path / "typo.duckdb").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["export", "{lab}", "{lab}"], "is not an empty folder"),
+        (["export", "{lab}", "{lab}/below"], "cannot be made"),
+        (["demo", "{lab}"], "cannot be made"),
+        (["report", "{lab}", "-o", "."], "is a folder: name the file to write"),
+        (["geography", "{lab}"], "nothing to load: give stations, places or zones"),
+        (["sql", "{lab}", "select [1, 2] as n", "--format", "csv"], "CSV cannot hold the lists of column 'n'"),
+        (["ingest", "{lab}", "x.csv", "--tz", "europe/lisbon"], "did you mean 'Europe/Lisbon'?"),
+    ],
+)
+def test_more_mistakes_are_one_line_each(words, message, lab_file, capsys):
+    assert message in said(capsys, *[word.format(lab=lab_file) for word in words], code=2)
+
+
+def test_a_terminal_without_unicode_is_served_too(lab_file):
+    command = [sys.executable, "-m", "trajlab", "sql", str(lab_file), "select 'é' as e"]
+    done = subprocess.run(command, capture_output=True, env={"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr

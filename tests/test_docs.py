@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import trajlab
-from trajlab import spatial
 from trajlab.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -47,20 +47,47 @@ def test_generated_pages_are_up_to_date(monkeypatch):
     assert questions.count("```sql") >= 10
 
 
-def test_the_index_of_the_how_to_keeps_the_laws(tmp_path, monkeypatch):
+def test_the_index_of_the_how_to_keeps_the_laws(tmp_path):
+    """In a process of its own: the new file is put beside the others, and the laws run over it."""
     found = re.search(r"```python file=band.py\n(.*?)```", (DOCS / "add-an-index.md").read_text(), re.DOTALL)
     assert found is not None
     (tmp_path / "band.py").write_text(found[1])
-    monkeypatch.setattr(spatial, "__path__", [*spatial.__path__, str(tmp_path)])
-    spatial.names.cache_clear() if hasattr(spatial.names, "cache_clear") else None
-    try:
-        lab = trajlab.open(":memory:")
-        lab.ingest(trajlab.simulate(people=5, days=1), tz="Europe/Lisbon")
-        release = lab.release(index="band:0.01", slot="1h")
-        assert release.people == 5
-        assert len(release.cells) > 1
-    finally:
-        sys.modules.pop("trajlab.spatial.band", None)
+    code = f"""
+import sys, pytest, trajlab as tl
+from trajlab import spatial
+spatial.__path__.append({str(tmp_path)!r})
+lab = tl.open(":memory:")
+lab.ingest(tl.simulate(people=5, days=1), tz="Europe/Lisbon")
+assert lab.release(index="band:5", slot="1h").people == 5
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "band", "tests/laws/test_spatial.py"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+def test_the_table_of_the_how_to_is_built_with_every_release(tmp_path):
+    found = re.search(r"```sql\n(-- counts.quiet_cell.*?)```", (DOCS / "add-a-table.md").read_text(), re.DOTALL)
+    assert found is not None
+    shutil.copytree(ROOT / "sql", tmp_path / "sql")
+    (tmp_path / "sql" / "4_counts" / "quiet_cell.sql").write_text(found[1])
+    code = f"""
+from pathlib import Path
+import trajlab as tl
+from trajlab import query
+query.folder = lambda: Path({str(tmp_path / "sql")!r})
+lab = tl.open(":memory:")
+lab.ingest(tl.simulate(people=5, days=1), tz="Europe/Lisbon")
+lab.release(index="h3:8", slot="1h")
+assert len(lab.table("counts.quiet_cell")) > 0
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_the_sql_of_the_readme_runs(town):
+    (query,) = re.findall(r"```sql\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert town.sql(query).columns == ["hour", "alone", "published"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import duckdb
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -403,3 +404,48 @@ def test_x_and_y_are_not_taken_for_degrees():
     with pytest.raises(IngestError, match="no column for 'lat' among 'uid', 'ts', 'y', 'x'"):
         ingest(empty_lab(), frame)
     assert ingest(empty_lab(), frame, columns={"lat": "y", "lng": "x"}).kept == 3
+
+
+def test_pandas_times_with_and_without_zone_are_told_apart():
+    noon = dt.datetime(2024, 1, 1, 12)
+    mixed = pd.DataFrame({"uid": ["a", "b"], "lat": 1.0, "lng": 2.0})
+    mixed["ts"] = pd.Series([noon.replace(tzinfo=dt.UTC), noon], dtype=object)
+    con = empty_lab()
+    ingest(con, mixed, tz="Asia/Tokyo")
+    assert con.sql("select epoch(ts)::bigint from records.fix order by person").fetchall() == [
+        (1704110400,),
+        (1704078000,),
+    ]
+    with pytest.raises(IngestError, match="carry a zone in 1 rows and none in 1"):
+        ingest(empty_lab(), mixed)
+
+
+@pytest.mark.parametrize(
+    ("ts", "message"),
+    [
+        (pd.period_range("2024", periods=2, freq="h"), "holds periods: turn them into times"),
+        (pd.Series([1.7e9, 1.7e9 + 60], dtype="float32"), "holds 32-bit floats, which are off by minutes"),
+    ],
+)
+def test_times_that_would_be_misread_are_refused(ts, message):
+    with pytest.raises(IngestError, match=message):
+        ingest(empty_lab(), pd.DataFrame({"uid": ["a", "b"], "lat": 1.0, "lng": 2.0, "ts": ts}))
+
+
+def test_an_empty_lazy_frame_and_a_failing_one_are_refused_without_quoting_records():
+    rows = pl.DataFrame(GOOD)
+    with pytest.raises(IngestError, match="no data rows"):
+        ingest(empty_lab(), rows.lazy().filter(pl.lit(value=False)))
+    with pytest.raises(IngestError) as refused:
+        ingest(empty_lab(), rows.lazy().with_columns(pl.lit("secret").cast(pl.Int64).alias("lat")))
+    assert "secret" not in str(refused.value)
+
+
+def test_a_person_is_the_same_whatever_the_type_of_the_number():
+    con = empty_lab()
+    at = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+    for n, uid in enumerate(
+        [pl.Series([0, 7, 10**17]), pl.Series([-0.0, 7.0, 1e17]), pl.Series(["0", "7", str(10**17)])]
+    ):
+        ingest(con, pl.DataFrame({"uid": uid, "ts": [at + dt.timedelta(minutes=n)] * 3, "lat": 1.0, "lng": 2.0}))
+    assert con.sql("select count(*) from records.person").fetchall() == [(3,)]

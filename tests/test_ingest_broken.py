@@ -19,7 +19,7 @@ REFUSED = {
     "header_only.csv": "header_only.csv: no data rows, only column names",
     "no_header.csv": "no_header.csv: the first line looks like data, not like column names; "
     "put a line such as uid,ts,lat,lng above it",
-    "wrong_delimiter.csv": "wrong_delimiter.csv: only one column found, 'uid~ts~lat~lng': wrong delimiter? "
+    "wrong_delimiter.csv": "wrong_delimiter.csv: only one column found: wrong delimiter? "
     "It should be a comma, a semicolon, a tab or a bar",
     "missing_column.csv": "missing_column.csv: no column for 'lng' among 'uid', 'ts', 'lat', 'altitude'; "
     'say which one it is with columns={"lng": "..."} or --column lng=...',

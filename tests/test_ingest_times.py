@@ -161,3 +161,10 @@ def test_repeated_hours_are_mentioned():
     rows = [["ana", "2013-10-27 01:30:00", "38.7", "-9.1"], ["ana", "2013-10-27 03:30:00", "38.7", "-9.1"], GOOD_ROW]
     done = ingest(con, pl.DataFrame(rows, schema=["uid", "ts", "lat", "lng"], orient="row"), tz="Europe/Lisbon")
     assert any("1 local times were shown twice" in note for note in done.notes)
+
+
+@pytest.mark.parametrize("written", ["2024-07-01 12:00:00 BST", "2024-07-01 12:00:00 IST", "2024-07-01 12:00:00+99:00"])
+def test_zones_that_mean_several_things_or_nothing_are_not_guessed(written):
+    kept, reasons = read([written, "2024-07-01T12:00:00Z"])
+    assert set(kept) == {2}
+    assert reasons == {1: "time not understood"}

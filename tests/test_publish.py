@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections import Counter
 
 import polars as pl
@@ -304,3 +305,100 @@ def test_an_unknown_release_is_refused(town):
 
 def test_records_file_is_the_story():
     assert (TINY / "records.csv").read_text().count("\n") == 86
+
+
+def far_trip() -> pl.DataFrame:
+    """Three hundred records in town and one far in the north-east."""
+    rows = [(f"p{n % 10}", n, SPOTS[n % 3]) for n in range(300)] + [("p0", 300, (60.0, 20.0))]
+    return pl.DataFrame(
+        {
+            "uid": [u for u, _, _ in rows],
+            "ts": [MONDAY + dt.timedelta(minutes=m) for _, m, _ in rows],
+            "lat": [spot[0] for _, _, spot in rows],
+            "lng": [spot[1] for _, _, spot in rows],
+        }
+    )
+
+
+@pytest.mark.parametrize("index", ["square:500", "h3:8"])
+def test_a_far_trip_is_moved_to_the_edge_whatever_the_index(index):
+    lab = tl.open(":memory:")
+    lab.ingest(far_trip(), tz="UTC")
+    release = lab.release(index=index, slot="1h")
+    assert release.cells["lat"].max() < 39
+    assert lab.sql("select outside from study.release").item() >= 1
+
+
+def test_another_box_is_another_release_with_its_own_coordinates():
+    first, second = (-9.2, 38.6, -9.1, 38.8), (-9.3, 38.5, -9.0, 38.9)
+    one = tl.open(":memory:")
+    one.ingest(far_trip(), tz="UTC")
+    a, b = (one.release(index="h3:8", slot="1h", box=box) for box in (first, second))
+    other = tl.open(":memory:")
+    other.ingest(far_trip(), tz="UTC")
+    c = other.release(index="h3:8", slot="1h", box=second)
+    assert a.id != b.id == c.id
+    assert_frame_equal(b.cells, c.cells)
+
+
+def test_the_published_box_shows_nobodys_coordinates():
+    lab = tl.open(":memory:")
+    lab.ingest(tl.simulate(people=50, days=2), tz="Europe/Lisbon")
+    lab.release(index="square:500")
+    box = json.loads(lab.sql("select settings from grid.index").item())["box"]
+    exact = lab.sql("select count(*) from records.fix where lng in ($w, $e) or lat in ($s, $n)",
+                    w=box[0], s=box[1], e=box[2], n=box[3])  # fmt: skip
+    assert exact.item() <= 1  # a coordinate of three decimals may occur by chance
+    assert all(round(side, 3) == side for side in box)
+
+
+def test_alignment_uses_the_last_week_even_when_it_is_cut_short():
+    day = dt.timedelta(days=1)
+    rows = [("early", MONDAY + n * day) for n in range(14)] + [("late", MONDAY + n * day) for n in range(14, 20)]
+    lab = tl.open(":memory:")
+    lab.ingest(
+        pl.DataFrame({"uid": [u for u, _ in rows], "ts": [t for _, t in rows], "lat": 38.7, "lng": -9.15}), tz="UTC"
+    )
+    release = lab.release(index="h3:8", slot="1h", days=7, align=True)
+    assert release.people == 2
+    assert lab.sql("select left_out from study.release").item() == 0
+
+
+def test_people_outside_the_period_count_as_left_out():
+    lab = tl.open(":memory:")
+    rows = [("a", MONDAY), ("b", MONDAY + dt.timedelta(days=3))]
+    lab.ingest(
+        pl.DataFrame({"uid": [u for u, _ in rows], "ts": [t for _, t in rows], "lat": 38.7, "lng": -9.15}), tz="UTC"
+    )
+    lab.release(index="h3:8", slot="1h", days=1)
+    assert lab.sql("select people, left_out from study.release").row(0) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"min_count": "5"}, ReleaseError, "min_count must be a whole number"),
+        ({"people": 1.5}, ReleaseError, "people must be a whole number"),
+        ({"days": 10**9}, ReleaseError, "days must be at least 1 and at most 36600"),
+        ({"min_count": 10**30}, ReleaseError, "min_count must be a whole number below"),
+        ({"slot": "9" * 400 + "min"}, SlotError, "is not understood"),
+        ({"box": (1.0, 2.0)}, ReleaseError, "box must be"),
+        ({"start": "0001-01-01"}, SlotError, "is not between 1970 and 2100"),
+        ({"outside": "drop", "box": (10.0, 10.0, 11.0, 11.0)}, ReleaseError, "in this period and study box"),
+    ],
+)
+def test_values_beyond_all_reason_are_refused(tiny, wrong, error, message):
+    with pytest.raises(error, match=message):
+        tiny.release(**{"index": "h3:8", "slot": "3h", **wrong})
+
+
+def test_named_places_without_coordinates_need_the_places_index():
+    lab = tl.open(":memory:")
+    lab.ingest(
+        pl.DataFrame({"device": ["a", "a"], "ts": [MONDAY, MONDAY], "building": ["x", "y"]}), kind="wifi", tz="UTC"
+    )
+    with pytest.raises(
+        SpatialError, match="no record has coordinates, so index square:500 cannot place them: use index='places'"
+    ):
+        lab.release(index="square:500")
+    assert lab.release(index="places").people == 1

@@ -118,6 +118,14 @@ def changed(**at: float) -> np.ndarray:
         (long_().drop("people"), XY, {}, "a long table needs slot or a time, cell and people"),
         (pl.concat([long_(), long_()]), XY, {}, "7 rows repeat a slot and cell"),
         (wide().head(0), cells("_km"), {}, "the table of counts has no rows"),
+        (COUNTS, XY, {"unit": "miles"}, "unit must be 'm' or 'km', not 'miles'"),
+        (long_().with_columns(pl.col("slot") - 1), XY, {}, "2 rows have a slot below 0"),
+        (
+            wide().drop("datetime").with_columns(slot=pl.Series([0, 2, 3, 4])),
+            cells(),
+            {},
+            "must number the slots 0, 1, 2",
+        ),
     ],
 )
 def test_a_bad_table_is_refused(counts, xy, options, message):
@@ -132,7 +140,7 @@ def test_a_bad_table_is_refused(counts, xy, options, message):
         (np.vstack([COUNTS, [[0, 0, 0]], COUNTS[:1]]), XY, {}, "every slot", "1 of 6 slots are missing, the first is slot 4"),
         (COUNTS, XY, {"start": "2014-05-01 07:30"}, "night start", "starts at 07:30; it must start between 00:00 and 06:00"),
         (COUNTS[:3], XY, {}, "two days", "at least two of them, and there are 1.5"),
-        (COUNTS // 3, XY, {"unit": "m"}, "two people", "there are 0 people; at least two are needed"),
+        (COUNTS // 3, XY, {"unit": "m"}, "two people", "there are 1 people; at least two are needed"),
         (COUNTS[:, :1], XY[:1], {}, "two cells", "there are 1 cells; at least two are needed"),
     ],
 )  # fmt: skip

@@ -184,6 +184,9 @@ def test_a_lab_works_within_little_memory(tmp_path):
         ("selec 1", "syntax error"),
         ("select * from nowhere", "your query: .*nowhere"),
         ("drop table records.fix", "one SELECT at a time"),
+        ("explain analyze delete from records.fix", "one SELECT at a time"),
+        ("copy records.fix to 'leak.csv'", "one SELECT at a time"),
+        ("select interval 1 month", "a type that frames cannot hold"),
         ("select 1; select 2", "one SELECT at a time"),
         ("insert into records.person values (9, 'x')", "one SELECT at a time"),
         ("select $missing", "missing"),
@@ -204,3 +207,60 @@ def test_records_of_the_tiny_town_add_up(town):
     tally = dict(town.sql("select outcome, rows from records.tally").iter_rows())
     assert tally.pop("kept") == 82
     assert sorted(tally.values()) == [1, 1, 1]
+
+
+def test_a_parameter_may_have_any_name(town):
+    assert town.sql("select $query::integer + $sql::integer as n", query=1, sql=2).item() == 3
+
+
+@pytest.mark.parametrize("name", ["", "md:somewhere", "s3://bucket/lab.duckdb"])
+def test_a_lab_is_a_local_file(name):
+    with pytest.raises(LabError, match="names no lab: give a file such as lab.duckdb"):
+        tl.open(name)
+
+
+def test_limits_that_cannot_be_are_refused(tmp_path):
+    with pytest.raises(LabError, match="threads must be between 1 and 1024, not 0"):
+        tl.open(":memory:", threads=0)
+    with pytest.raises(LabError, match="more memory is needed than memory_limit allows"):
+        tl.open(tmp_path / "lab.duckdb", memory_limit="1B")
+
+
+def test_a_closed_lab_says_so():
+    lab = tiny_lab()
+    lab.close()
+    for verb in (lambda: lab.sql("select 1"), lambda: lab.release(), lambda: lab.published("r0")):
+        with pytest.raises(LabError, match="closed"):
+            verb()
+
+
+def test_a_lab_opened_for_reading_changes_nothing(tmp_path):
+    tiny_lab(tmp_path / "lab.duckdb").close()
+    with (
+        tl.open(tmp_path / "lab.duckdb", read_only=True) as lab,
+        pytest.raises(LabError, match="open for reading only"),
+    ):
+        lab.release(index="h3:8", slot="3h")
+
+
+@pytest.mark.parametrize("after", [0.3, 0.7, 1.0, 1.4])
+def test_ctrl_c_ends_with_130_and_all_or_nothing(tmp_path, after):
+    file, city = tmp_path / "lab.duckdb", tmp_path / "city.parquet"
+    tiny_lab(file).close()
+    from trajlab.simulation import write
+
+    write(city, people=1500, days=7)
+    command = [sys.executable, "-m", "trajlab", "ingest", str(file), str(city), "--tz", "Europe/Lisbon"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ingest:
+        time.sleep(after)
+        ingest.send_signal(signal.SIGINT)
+        _, said = ingest.communicate()
+    with tl.open(file) as lab:
+        fixes = lab.sql("select count(*) from records.fix").item()
+        assert fixes in {82, 82 + 1500 * 7 * 48}
+        assert lab.sql("select sum(rows)::bigint from records.source").item() == fixes + 3
+    assert "RuntimeError" not in said
+    assert "aborted" not in said
+    if "Traceback" not in said:  # later than the start of Python itself
+        assert ingest.returncode in {0, 130, -signal.SIGINT}, said  # the last: while Python was leaving
+        assert fixes > 82 or ingest.returncode == 130

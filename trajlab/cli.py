@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import io
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajlab.errors import LabError, TrajlabError
+from trajlab.errors import LabError, QueryError, TrajlabError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -30,18 +32,25 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with one line on stderr when the user must fix something."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? and goes on
     args = _parser().parse_args(argv)
     try:
         args.run(args)
+        sys.stdout.flush()
     except TrajlabError as error:
         print(f"trajlab: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("trajlab: interrupted; the lab is as it was before this command", file=sys.stderr)
+        print("trajlab: interrupted; the step that was under way left nothing in the lab", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of our output (head, less) went away
         sys.stderr.close()
         return 0
+    except OSError as error:
+        print(f"trajlab: {error.strerror or error}", file=sys.stderr)
+        return 2
     return 0
 
 
@@ -85,7 +94,7 @@ def ingest(args: argparse.Namespace) -> None:
     otherwise. Every row ends in records.fix, or in records.rejected with its reason.
     Ingesting the same file twice adds nothing.
     """
-    with _open(args) as lab:
+    with _new_lab_only_if_it_works(args.lab), _open(args) as lab:
         done = lab.ingest(
             [Path(file) for file in args.files] if len(args.files) > 1 else Path(args.files[0]),
             kind=args.kind,
@@ -103,7 +112,7 @@ def geography(args: argparse.Namespace) -> None:
 
     Stations and places are CSV or Parquet tables; zones are GeoJSON or GeoParquet polygons.
     """
-    with _open(args) as lab:
+    with _new_lab_only_if_it_works(args.lab), _open(args) as lab:
         for note in lab.geography(stations=args.stations, places=args.places, zones=args.zones):
             print(note)
 
@@ -114,7 +123,7 @@ def release(args: argparse.Namespace) -> None:
     The index is one of square:<metres>, h3:<resolution>, stations, stations:<metres>,
     zones, places, or square:like=<another> for squares of equal area.
     """
-    with _open(args) as lab:
+    with _open(args, must_exist=True) as lab:
         made = lab.release(
             args.index,
             args.slot,
@@ -264,10 +273,22 @@ def _shape(prog: str) -> argparse.HelpFormatter:
     return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=100)
 
 
-def _open(args: argparse.Namespace, *, read_only: bool = False) -> Lab:
+@contextmanager
+def _new_lab_only_if_it_works(name: str) -> Iterator[None]:
+    """A command that fails leaves no new, empty lab behind."""
+    there = Path(name).exists()
+    try:
+        yield
+    except BaseException:
+        if not there:
+            Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _open(args: argparse.Namespace, *, read_only: bool = False, must_exist: bool = False) -> Lab:
     from trajlab.lab import open_lab
 
-    if read_only and not Path(args.lab).exists():
+    if (read_only or must_exist) and not Path(args.lab).exists():
         raise LabError(f"{args.lab}: no such lab; `trajlab ingest {args.lab} FILE` makes one")
     return open_lab(args.lab, memory_limit=args.memory_limit, threads=args.threads, read_only=read_only)
 
@@ -297,6 +318,9 @@ def _print(frame: pl.DataFrame, form: str, rows: int) -> None:
     import polars as pl
 
     if form == "csv":
+        nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+        if nested:
+            raise QueryError(f"CSV cannot hold the lists of column {nested[0]!r}: use --format json")
         sys.stdout.write(frame.write_csv())
     elif form == "json":
         print(frame.write_json())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajlab.errors import LabError
+from trajlab.export import make_folder
 from trajlab.simulation import Mode, simulate_campus, simulate_stations, write
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
 
     from trajlab.lab import open_lab
 
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     lab_file = folder / "lab.duckdb"
     _forget_older_demo(lab_file)
     began = time.perf_counter()

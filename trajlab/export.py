@@ -24,15 +24,23 @@ def export(store: Store, folder: Path, *, publishable: bool, form: str) -> list[
     """Write `schema.table.<form>` for each table, in the order of its key; all files or none."""
     if form not in FORMS:
         raise UnknownNameError("format", form, FORMS)
-    if folder.exists() and any(folder.iterdir()):
-        raise LabError(f"{folder} is not empty: choose a new folder, nothing is overwritten")
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LabError(f"{folder} is not an empty folder: choose a new one, nothing is overwritten")
+    make_folder(folder.parent)
     tables = [q for q in catalogue().values() if q.publishable or not publishable]
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as scratch:
         for query in tables:
             _write(store, query, Path(scratch) / f"{query.table}.{form}", publishable=publishable)
         folder.mkdir(exist_ok=True)
         return [Path(shutil.move(file, folder / file.name)) for file in sorted(Path(scratch).iterdir())]
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, or say why it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"{folder} cannot be made: {error.strerror or error}") from error
 
 
 def _write(store: Store, query: Query, file: Path, *, publishable: bool) -> None:

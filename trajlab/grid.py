@@ -1,8 +1,9 @@
 """From records to cells: which cell of an index each record falls in.
 
 Records stream out of the engine in blocks, get their cells from the index in numpy,
-and stream back, so that memory does not grow with their number. Records that all
-name a station or place are placed once per place instead of once per record.
+and stream back, so that memory does not grow with their number. Points outside the
+study box are moved to its edge first, whatever the index (dsilva2024, section IV-C).
+Records that all name a station or place stay there: they are placed once per place.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from trajlab.store import Store
 
 Box = tuple[float, float, float, float]
+EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
 _BLOCK = 500_000
 
 
@@ -39,20 +41,22 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     the same index before.
     """
     area = study_area(store, box)
+    if area.box == EVERYWHERE and box is None and not spec.startswith("places"):
+        raise SpatialError(f"no record has coordinates, so index {spec} cannot place them: use index='places'")
     index = spatial.build(spec, area)
     fingerprint = records_fingerprint(store)
-    settings = json.dumps(index.settings, sort_keys=True)
-    identity = json.dumps([index.name, settings, fingerprint, outside, area.box if outside == "drop" else None])
+    settings = json.dumps({**index.settings, "box": area.box, "outside": outside}, sort_keys=True)
+    identity = json.dumps([index.name, settings, fingerprint])
     index_id = int(hashlib.sha256(identity.encode()).hexdigest()[:12], 16)  # a number: 50 million rows carry it
     if store.rows("select 1 from grid.index where index_id = $id", id=index_id):
         return index_id, index
     store.con.execute(
-        "delete from grid.fix where index_id in (select index_id from grid.index where fingerprint <> $now)",
+        "delete from grid.fix where index_id in (select index_id from study.gridding where fingerprint <> $now)",
         {"now": fingerprint},
     )
     _refuse_records_without_place(store, index)
     with progress.step(f"grid {index.name}"):
-        _write_fixes(store, index, index_id, area.box if outside == "drop" else None, progress)
+        _write_fixes(store, index, index_id, area.box, outside, progress)
     centre = ((area.box[0] + area.box[2]) / 2, (area.box[1] + area.box[3]) / 2)
     store.insert(
         "grid.index",
@@ -61,14 +65,13 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
                 "index_id": [index_id],
                 "name": [index.name],
                 "settings": [settings],
-                "fingerprint": [fingerprint],
-                "outside": [outside],
-                "beyond": [_records_beyond(store, area.box)],
                 "lon0": [centre[0]],
                 "lat0": [centre[1]],
             }
         ),
     )
+    gridding = {"index_id": [index_id], "fingerprint": [fingerprint], "beyond": [_records_beyond(store, area.box)]}
+    store.insert("study.gridding", pl.DataFrame(gridding))
     found = store.frame("select distinct cell from grid.fix where index_id = $id order by cell", id=index_id)
     add_cells(store, index, index_id, found["cell"].to_numpy())
     return index_id, index
@@ -123,14 +126,16 @@ def add_cells(store: Store, index: SpatialIndex, index_id: int, cells: np.ndarra
     store.insert("grid.cell", frame.with_columns(pl.col(pl.Float64).fill_nan(None)))
 
 
-def _write_fixes(store: Store, index: SpatialIndex, index_id: int, keep: Box | None, progress: Progress) -> None:
-    inside = "true" if keep is None else "lng between $west and $east and lat between $south and $north or lng is null"
-    bounds = {} if keep is None else dict(zip(("west", "south", "east", "north"), keep, strict=True))
+def _write_fixes(store: Store, index: SpatialIndex, index_id: int, box: Box, outside: str, progress: Progress) -> None:
+    inside, bounds = "true", {}
+    if outside == "drop":
+        inside = "lng between $west and $east and lat between $south and $north or lng is null"
+        bounds = dict(zip(("west", "south", "east", "north"), box, strict=True))
     unnamed = store.rows("select count(*) from records.fix where place is null")[0][0]
     if unnamed == 0:
         _place_by_place(store, index, index_id, inside, bounds)
     else:
-        _record_by_record(store, index, index_id, inside, bounds, progress)
+        _record_by_record(store, index, index_id, box, inside, bounds, progress)
 
 
 def _place_by_place(store: Store, index: SpatialIndex, index_id: int, inside: str, bounds: dict[str, float]) -> None:
@@ -151,18 +156,21 @@ def _place_by_place(store: Store, index: SpatialIndex, index_id: int, inside: st
             {"id": index_id},
         )
     finally:
-        store.con.unregister("spot_cell")
+        store.forget("spot_cell")
 
 
 def _record_by_record(
     store: Store,
     index: SpatialIndex,
     index_id: int,
+    box: Box,
     inside: str,
     bounds: dict[str, float],
     progress: Progress,
 ) -> None:
     import pyarrow as pa
+
+    west, south, east, north = box
 
     total = store.rows("select count(*) from records.fix")[0][0]
     reading = f"select person, ts, lng, lat from records.fix where {inside}"  # noqa: S608
@@ -172,7 +180,8 @@ def _record_by_record(
         schema = pa.schema([*(reader.schema.field(name) for name in ("person", "ts")), ("cell", pa.uint64())])
 
         def placed(block: Any) -> Any:
-            cells = index.assign(block.column("lng").to_numpy(), block.column("lat").to_numpy())
+            lon, lat = block.column("lng").to_numpy(), block.column("lat").to_numpy()
+            cells = index.assign(lon.clip(west, east), lat.clip(south, north))
             return pa.record_batch([block.column("person"), block.column("ts"), pa.array(cells)], schema=schema)
 
         def in_order() -> Iterator[Any]:
@@ -195,7 +204,7 @@ def _record_by_record(
                 {"id": index_id},
             )
         finally:
-            store.con.unregister("placed_fix")
+            store.forget("placed_fix")
 
 
 def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
@@ -229,10 +238,13 @@ def _percentile_box(store: Store) -> Box:
     if records == 0:
         raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
     if placed == 0:
-        return (-180.0, -90.0, 180.0, 90.0)  # named places without coordinates: the box plays no part
+        return EVERYWHERE  # named places without coordinates: the box plays no part
     west, east = _percentiles(store, "lng")
     south, north = _percentiles(store, "lat")
-    return (west, south, east, north)
+    # Rounded outwards: the box is published, and must not show the coordinates of a single record.
+    low = [math.floor(side * 1000) / 1000 for side in (west, south)]
+    high = [math.ceil(side * 1000) / 1000 for side in (east, north)]
+    return (low[0], low[1], high[0], high[1])
 
 
 def _percentiles(store: Store, column: str) -> tuple[float, float]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
-from trajlab.engine.duckdb import one_line, said_kindly
-from trajlab.errors import QueryError
+from trajlab.engine.duckdb import said_kindly
+from trajlab.errors import IngestError, QueryError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -86,11 +86,14 @@ class Lab:
     def geography(self, *, stations: Any = None, places: Any = None, zones: str | Path | None = None) -> list[str]:
         """Load reference tables: base stations, named places, zones (GeoJSON or GeoParquet).
 
-        Returns notes on what was read. A table given again replaces the one before.
+        Returns notes on what was read. Zones replace those given before; stations and places are
+        added to them, and one with the same id replaces it.
         """
         from trajlab.ingest import add_places, add_stations
         from trajlab.spatial.zones import read_zones
 
+        if stations is None and places is None and zones is None:
+            raise IngestError("nothing to load: give stations, places or zones")
         notes: list[str] = []
         with self._store.transaction("geography"):
             if stations is not None:
@@ -139,7 +142,7 @@ class Lab:
             slot=slot_seconds(slot),
             fill=fill,
             tz=tz,
-            start=None if start is None else str(start),
+            start=None if start is None else str(start.date() if isinstance(start, dt.datetime) else start),
             days=days,
             align=align,
             coverage=float(coverage),
@@ -155,7 +158,8 @@ class Lab:
         """A release that this lab made before, by its id."""
         from trajlab.publish import load
 
-        return load(self._store, release_id)
+        with said_kindly("reading a release"):
+            return load(self._store, release_id)
 
     def table(self, name: str) -> pl.DataFrame:
         """A whole table of the lab as a polars frame, in the order of its key."""
@@ -164,19 +168,20 @@ class Lab:
         with said_kindly(f"reading {name}"):
             return self._store.frame(f"select * from {query.table}{order}")  # noqa: S608
 
-    def sql(self, query: str, **params: object) -> pl.DataFrame:
+    def sql(self, query: str, /, **params: object) -> pl.DataFrame:
         """The answer to one SELECT over the lab's tables; `$name` in it takes the value `name=`."""
         import duckdb
+        import polars as pl
+        import pyarrow as pa
 
-        try:
-            statements = self._store.con.extract_statements(query)
-        except duckdb.Error as error:
-            raise QueryError(f"your query: {one_line(error)}") from error
-        reading = {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN, duckdb.StatementType.PRAGMA}
-        if len(statements) != 1 or statements[0].type not in reading:
-            raise QueryError("one SELECT at a time: tables change through the lab's verbs only")
         with said_kindly("your query"):
-            return self._store.frame(query, **params)
+            statements = self._store.con.extract_statements(query)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise QueryError("one SELECT at a time: tables change through the lab's verbs only")
+            try:
+                return self._store.frame(query, **params)
+            except (pl.exceptions.PolarsError, pa.ArrowException) as error:
+                raise QueryError("your query gives a type that frames cannot hold: cast it, to text perhaps") from error
 
     def describe(self, table: str | None = None) -> str:
         """What a table holds: one row per what, and what each column means; all tables without a name."""

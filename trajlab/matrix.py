@@ -20,6 +20,8 @@ _PEOPLE = ("people", "count", "counts", "n", "value")
 def release(
     cls: type[Release], counts: Any, xy: Any, slots_per_day: int | None, *, start: Any, unit: str | None
 ) -> Release:
+    if unit not in (None, "m", "km"):
+        raise ReleaseError(f"unit must be 'm' or 'km', not {unit!r}")
     matrix, names, times = _read_counts(counts)
     where = _read_xy(xy, names, unit)
     _refuse_bad_counts(matrix)
@@ -85,6 +87,10 @@ def _read_counts(counts: Any) -> tuple[npt.NDArray[Any], list[str] | None, list[
         time = "slot"
     if len(frame) == 0:
         raise ReleaseError("the table of counts has no rows")
+    if time is not None and frame[time].dtype.is_integer():
+        frame = frame.sort(time)
+        if frame[time].to_list() != list(range(len(frame))):
+            raise ReleaseError(f"column {time!r} must number the slots 0, 1, 2, ... once each")
     times = _times(frame[time]) if time is not None else None
     cells = frame.drop(time) if time is not None else frame
     if odd := [name for name, kind in cells.schema.items() if not kind.is_numeric()]:
@@ -97,6 +103,8 @@ def _widened(long: pl.DataFrame) -> pl.DataFrame:
     if repeats:
         raise ReleaseError(f"{repeats} rows repeat a slot and cell: one count for each is expected")
     if long["slot"].dtype.is_integer():
+        if (below := long.filter(pl.col("slot") < 0)).height:
+            raise ReleaseError(f"{below.height} rows have a slot below 0")
         everything = pl.DataFrame({"slot": np.arange(int(long.select(pl.col("slot").max()).item()) + 1)}).cast(
             long.schema["slot"]
         )
@@ -107,6 +115,8 @@ def _widened(long: pl.DataFrame) -> pl.DataFrame:
 
 
 def _times(column: pl.Series) -> list[dt.datetime] | None:
+    if column.dtype == pl.Date:
+        return column.cast(pl.Datetime("us")).to_list()
     if column.dtype == pl.Datetime:
         return column.dt.replace_time_zone(None).to_list()
     if column.dtype == pl.String:

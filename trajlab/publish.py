@@ -17,7 +17,7 @@ import polars as pl
 from trajlab import slots
 from trajlab.errors import ReleaseError, SlotError, UnknownNameError
 from trajlab.grid import Box, add_cells, grid, records_fingerprint
-from trajlab.query import Query
+from trajlab.query import catalogue
 from trajlab.release import Release, digest
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from trajlab.store import Store
 
 OUTSIDE = ("clamp", "drop")
+LONGEST = 36_600
+"""Days of a release: a hundred years, so that slots stay countable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Settings:
     outside: str = "clamp"
 
     def __post_init__(self) -> None:
+        for name in ("min_count", "people", "days", "seed"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**31):
+                raise ReleaseError(f"{name} must be a whole number below two thousand million, not {value!r}")
         if self.fill not in slots.FILLS:
             raise UnknownNameError("fill", self.fill, slots.FILLS)
         if self.outside not in OUTSIDE:
@@ -57,32 +63,62 @@ class Settings:
             raise ReleaseError(f"min_count must be at least 1, not {self.min_count}")
         if self.people is not None and self.people < 1:
             raise ReleaseError(f"people must be at least 1, not {self.people}")
-        if self.days is not None and self.days < 1:
-            raise ReleaseError(f"days must be at least 1, not {self.days}")
+        if self.days is not None and not 1 <= self.days <= LONGEST:
+            raise ReleaseError(f"days must be at least 1 and at most {LONGEST}, not {self.days}")
         if self.align and self.days is None:
             raise ReleaseError("align=True needs days=...: the length of the common period")
         if self.box is not None:
             _check_box(self.box)
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A release about to be built: what was asked, and what that means for these records."""
+
+    settings: Settings
+    index_id: int
+    index: SpatialIndex
+    recorded: slots.Calendar
+    period: slots.Calendar
+    fingerprint: str
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The settings with nothing left to a default that depends on the records."""
+        found = {"index": self.index.name, "tz": self.period.tz, "start": str(self.period.start)}
+        return asdict(self.settings) | found | {"days": self.period.days}
+
+    @property
+    def release_id(self) -> str:
+        return "r" + digest(self.index_id, sorted(self.told.items()), self.fingerprint)
+
+    @property
+    def params(self) -> dict[str, object]:
+        """Every value that a SQL file on the way to a release may ask for."""
+        return {
+            "release_id": self.release_id,
+            "index_id": self.index_id,
+            "slots_per_day": self.period.slots_per_day,
+            "slots": self.period.slots,
+            "days": self.period.days,
+            "last_week": (self.recorded.days - 1) // 7 if self.settings.align else 0,
+            "coverage": self.settings.coverage,
+            "people": self.settings.people,
+            "seed": str(self.settings.seed),
+            "fill": self.settings.fill,
+            "min_count": self.settings.min_count,
+        }
+
+
 def publish(store: Store, settings: Settings, progress: Progress) -> Release:
     """Build the release that the settings describe, unless the lab has it already."""
     with store.transaction(f"release with index {settings.index}"):
-        index_id, index = grid(store, settings.index, box=settings.box, outside=settings.outside, progress=progress)
         recorded, period = _calendars(store, settings)
-        fingerprint = records_fingerprint(store)
-        told = asdict(settings) | {
-            "index": index.name,
-            "tz": period.tz,
-            "start": str(period.start),
-            "days": period.days,
-        }
-        release_id = "r" + digest(index_id, sorted(told.items()), fingerprint)
-        if not store.rows("select 1 from counts.release where release_id = $id", id=release_id):
-            _build(store, settings, release_id, index_id, index, recorded, period, progress)
-            _describe(store, release_id, index_id, index, settings, period, told, fingerprint)
-            store.build(Query.load("report.summary"), release_id=release_id)
-    return load(store, release_id)
+        index_id, index = grid(store, settings.index, box=settings.box, outside=settings.outside, progress=progress)
+        plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store))
+        if not store.rows("select 1 from counts.release where release_id = $id", id=plan.release_id):
+            _build(store, plan, progress)
+    return load(store, plan.release_id)
 
 
 def load(store: Store, release_id: str) -> Release:
@@ -119,42 +155,28 @@ def load(store: Store, release_id: str) -> Release:
     )  # fmt: skip
 
 
-def _build(
-    store: Store,
-    settings: Settings,
-    release_id: str,
-    index_id: int,
-    index: SpatialIndex,
-    recorded: slots.Calendar,
-    period: slots.Calendar,
-    progress: Progress,
-) -> None:
-    params = {
-        "release_id": release_id,
-        "index_id": index_id,
-        "tick_seconds": slots.write_clock(store, release_id, recorded),
-        "slots_per_day": period.slots_per_day,
-        "slots": period.slots,
-        "days": period.days,
-        "last_week": (recorded.days - period.days) // 7 if settings.align else 0,
-        "coverage": settings.coverage,
-        "people": settings.people,
-        "seed": str(settings.seed),
-        "fill": settings.fill,
-        "min_count": settings.min_count,
-    }
-    slots.write_calendar(store, release_id, period)
-    store.clear(Query.load("slots.interpolated"), release_id=release_id)
-    for table in ("slots.observed", "slots.person", "slots.position", "counts.occupancy", "counts.flow"):
-        if table == "slots.position":
-            _refuse_if_nobody(store, release_id, settings)
-            if settings.fill == "linear":
-                with progress.step("interpolate"):
-                    slots.interpolate(store, release_id, index_id, index, period, progress)
-                new = store.frame("select distinct cell from slots.interpolated where release_id = $id", id=release_id)
-                add_cells(store, index, index_id, new["cell"].to_numpy())
-        with progress.step(table, poll=store.con.query_progress):
-            store.build(Query.load(table), **params)
+def _build(store: Store, plan: _Plan, progress: Progress) -> None:
+    """Every table that a release id leads to, in the order in which they read each other."""
+    params = plan.params | {"tick_seconds": slots.write_clock(store, plan.release_id, plan.recorded)}
+    slots.write_calendar(store, plan.release_id, plan.period)
+    for query in catalogue().values():
+        if not query.select or "release_id" not in query.params:
+            continue
+        if query.table == "slots.position":
+            _refuse_if_nobody(store, plan)
+            _describe(store, plan)
+            _interpolate(store, plan, progress)
+        with progress.step(query.table, poll=store.con.query_progress):
+            store.build(query, **params)
+
+
+def _interpolate(store: Store, plan: _Plan, progress: Progress) -> None:
+    if plan.settings.fill != "linear":
+        return
+    with progress.step("interpolate"):
+        slots.interpolate(store, plan.release_id, plan.index_id, plan.index, plan.period, progress)
+    new = store.frame("select distinct cell from slots.interpolated where release_id = $id", id=plan.release_id)
+    add_cells(store, plan.index, plan.index_id, new["cell"].to_numpy())
 
 
 def _calendars(store: Store, settings: Settings) -> tuple[slots.Calendar, slots.Calendar]:
@@ -167,6 +189,8 @@ def _calendars(store: Store, settings: Settings) -> tuple[slots.Calendar, slots.
     if first is None:
         raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
     start = _date(settings.start) if settings.start is not None else first
+    if not 1970 <= start.year <= 2100:
+        raise SlotError(f"start {start} is not between 1970 and 2100")
     if start > last:
         raise SlotError(f"start {start} is after the last record, which is on {last}")
     rest = (last - start).days + 1
@@ -186,72 +210,53 @@ def _zone_of_the_records(store: Store) -> str:
     return str(zones[0]) if zones else "UTC"
 
 
-def _refuse_if_nobody(store: Store, release_id: str, settings: Settings) -> None:
+def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
     kept, best = store.rows(
-        "select count(*) filter (kept), max(coverage) from slots.person where release_id = $id", id=release_id
+        "select count(*) filter (kept), max(coverage) from slots.person where release_id = $id", id=plan.release_id
     )[0]
     if best is None:
-        raise ReleaseError("nobody has a record in this period: check start, days and tz")
+        raise ReleaseError("nobody has a record in this period and study box: check start, days, tz and box")
     if not kept:
         raise ReleaseError(
-            f"nobody has records in at least {settings.coverage:.0%} of the slots; the best covered person has "
+            f"nobody has records in at least {plan.settings.coverage:.0%} of the slots; the best covered person has "
             f"{best:.1%}: lower coverage, or use longer slots"
         )
 
 
-def _describe(
-    store: Store,
-    release_id: str,
-    index_id: int,
-    index: SpatialIndex,
-    settings: Settings,
-    period: slots.Calendar,
-    told: dict[str, object],
-    fingerprint: str,
-) -> None:
+def _describe(store: Store, plan: _Plan) -> None:
     import duckdb
 
     from trajlab import __version__
 
     versions = {"trajlab": __version__, "duckdb": duckdb.__version__, "polars": pl.__version__}
-    kept, left_out = store.rows(
-        "select count(*) filter (kept), count(*) filter (not kept) from slots.person where release_id = $id",
-        id=release_id,
-    )[0]
-    beyond = store.rows("select beyond from grid.index where index_id = $id", id=index_id)[0][0]
-    records = store.rows("select count(*) from grid.fix where index_id = $id", id=index_id)[0][0]
-    store.insert(
-        "counts.release",
-        pl.DataFrame(
-            {
-                "release_id": [release_id],
-                "index_id": [index_id],
-                "index_name": [index.name],
-                "starts": [dt.datetime.combine(period.start, dt.time())],
-                "tz": [period.tz],
-                "slot_seconds": [period.seconds],
-                "slots_per_day": [period.slots_per_day],
-                "slots": [period.slots],
-                "fill": [settings.fill],
-                "min_count": [settings.min_count],
-            }
-        ),
-    )
-    store.insert(
-        "study.release",
-        pl.DataFrame(
-            {
-                "release_id": [release_id],
-                "settings": [json.dumps(told, sort_keys=True)],
-                "fingerprint": [fingerprint],
-                "people": [kept],
-                "left_out": [left_out],
-                "records": [records],
-                "outside": [beyond],
-                "versions": [json.dumps(versions, sort_keys=True)],
-            }
-        ),
-    )
+    kept = store.rows("select count(*) filter (kept) from slots.person where release_id = $id", id=plan.release_id)
+    recorded = store.rows("select count(distinct person) from records.fix")
+    beyond = store.rows("select beyond from study.gridding where index_id = $id", id=plan.index_id)
+    gridded = store.rows("select count(*) from grid.fix where index_id = $id", id=plan.index_id)
+    published = {
+        "release_id": plan.release_id,
+        "index_id": plan.index_id,
+        "index_name": plan.index.name,
+        "starts": dt.datetime.combine(plan.period.start, dt.time()),
+        "tz": plan.period.tz,
+        "slot_seconds": plan.period.seconds,
+        "slots_per_day": plan.period.slots_per_day,
+        "slots": plan.period.slots,
+        "fill": plan.settings.fill,
+        "min_count": plan.settings.min_count,
+    }
+    made = {
+        "release_id": plan.release_id,
+        "settings": json.dumps(plan.told, sort_keys=True),
+        "fingerprint": plan.fingerprint,
+        "people": kept[0][0],
+        "left_out": recorded[0][0] - kept[0][0],
+        "records": gridded[0][0],
+        "outside": beyond[0][0],
+        "versions": json.dumps(versions, sort_keys=True),
+    }
+    store.insert("counts.release", pl.DataFrame([published]))
+    store.insert("study.release", pl.DataFrame([made]))
 
 
 def _date(text: str) -> dt.date:
@@ -262,6 +267,5 @@ def _date(text: str) -> dt.date:
 
 
 def _check_box(box: Box) -> None:
-    west, south, east, north = box
-    if not (-180 <= west < east <= 180 and -90 <= south < north <= 90):
+    if len(box) != 4 or not (-180 <= box[0] < box[2] <= 180 and -90 <= box[1] < box[3] <= 90):
         raise ReleaseError(f"box must be (west, south, east, north) in degrees, west < east and south < north: {box}")

@@ -29,7 +29,7 @@ class Release:
 
     `counts` has one row per published count (`slot, cell, people`), `cells` one row per
     published cell (`cell, x, y` in metres, and what else is known of it). A cell that
-    is missing from a slot is unpublished there: nobody, or fewer than `min_count`.
+    is missing from a slot has nobody there, or fewer than `min_count`.
     """
 
     id: str
@@ -73,8 +73,9 @@ class Release:
 
     @functools.cached_property
     def people(self) -> int:
-        """People in the first slot; in a complete release, in every slot."""
-        return int(self.counts.filter(pl.col("slot") == 0)["people"].sum())
+        """Most people counted in one slot; in a complete release, the same in every slot."""
+        totals = self.counts.group_by("slot").agg(pl.col("people").sum())["people"]
+        return int(totals.to_numpy().max(initial=0))
 
     def matrix(self) -> npt.NDArray[np.int64]:
         """Counts as (slots, cells) in the order of `cells`; unpublished is 0."""

@@ -60,14 +60,14 @@ class Calendar:
 def slot_seconds(slot: str | int | dt.timedelta) -> int:
     """The length of a slot given as "30min", "1h", seconds or a timedelta; it must divide a day."""
     if isinstance(slot, str):
-        found = re.fullmatch(r"\s*(\d+)\s*([a-z]+?)s?\s*", slot.lower())
+        found = re.fullmatch(r"\s*(\d{1,9})\s*([a-z]+?)s?\s*", slot.lower())
         if not found or found[2] not in _UNITS:
             raise SlotError(f"slot {slot!r} is not understood: write it like '30min', '15min', '1h' or '20s'")
         seconds = float(int(found[1]) * _UNITS[found[2]])
     else:
         seconds = slot.total_seconds() if isinstance(slot, dt.timedelta) else float(slot)
     if seconds < 1 or not seconds.is_integer() or DAY % seconds:
-        near = sorted((d for d in _divisors_of_a_day() if d >= 1), key=lambda d: abs(d - seconds))[:2]
+        near = sorted(_divisors_of_a_day(), key=lambda d: abs(d - seconds))[:2]
         raise SlotError(
             f"a slot of {seconds:g} s does not divide a day into equal slots; "
             f"the nearest that do are {' and '.join(f'{d} s' for d in sorted(near))}"
@@ -150,7 +150,7 @@ def interpolate(
     lon0, lat0 = store.rows("select lon0, lat0 from grid.index where index_id = $id", id=index_id)[0]
     metres = LocalMetres(lon0, lat0)
     gaps = _gaps(store, release_id, index_id, calendar.slots)
-    if gaps["x"].null_count():
+    if gaps["x"].null_count() + gaps["next_x"].null_count():
         raise SlotError(f"fill='linear' needs coordinates, and places of index {index.name} have none: use 'static'")
     upto = gaps["missing"].cum_sum().to_numpy()
     cuts = np.searchsorted(upto, np.arange(_GAP_BLOCK, (upto[-1] if len(upto) else 0) + _GAP_BLOCK, _GAP_BLOCK))

@@ -6,6 +6,8 @@ killed process leaves the lab as it was before.
 
 from __future__ import annotations
 
+import signal
+import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +41,8 @@ class Store:
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
         )
         try:
-            self._check_format(read_only=read_only)
+            with said_kindly(f"opening {path}"):
+                self._check_format(read_only=read_only)
         except BaseException:
             self.con.close()
             raise
@@ -51,7 +54,8 @@ class Store:
             self.con.execute("begin")
             try:
                 yield
-                self.con.execute("commit")
+                with _uninterrupted():
+                    self.con.execute("commit")
             except BaseException:
                 self._rollback()
                 raise
@@ -82,7 +86,14 @@ class Store:
         try:
             self.con.execute(f"insert into {table} by name select * from rows_to_insert")  # noqa: S608
         finally:
-            self.con.unregister("rows_to_insert")
+            self.forget("rows_to_insert")
+
+    def forget(self, view: str) -> None:
+        """Drop a registered frame, even in a transaction that has failed."""
+        import duckdb
+
+        with suppress(duckdb.Error):
+            self.con.unregister(view)
 
     def check_grain(self, query: Query, **scope: object) -> None:
         """Raise when two rows share the key that the header promises to be unique."""
@@ -105,10 +116,10 @@ class Store:
         hashes.sort()
         return bool((hashes[1:] == hashes[:-1]).any())
 
-    def rows(self, sql: str, **params: object) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, /, **params: object) -> list[tuple[Any, ...]]:
         return self.con.execute(sql, params).fetchall()
 
-    def frame(self, sql: str, **params: object) -> pl.DataFrame:
+    def frame(self, sql: str, /, **params: object) -> pl.DataFrame:
         relation = self.con.sql(sql, params=params) if params else self.con.sql(sql)
         frame: pl.DataFrame = relation.pl()
         return frame
@@ -160,6 +171,19 @@ class Store:
         # The engine may have rolled back already, or given up on the file; reopening recovers it.
         with suppress(duckdb.Error):
             self.con.execute("rollback")
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C must not fall into the moment in which a transaction becomes final."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _literal(text: str) -> str:

@@ -1,7 +1,7 @@
 -- records.fix: one cleaned record: this person was here at this moment.
 --
--- Stored in the order of person and time. A record of a Wi-Fi log may name a place
--- without coordinates; every other record has them.
+-- Within each source, stored in the order of person and time. A record of a Wi-Fi log may
+-- name a place without coordinates; every other record has them.
 --
 -- grain:      source_id, source_row, ts
 -- written by: trajlab.ingest

@@ -1,8 +1,9 @@
 -- records.rejected: every row of a source that did not become a record, and why.
 --
--- Only the row number and the reason are kept, never the content of the row.
+-- Only the row number and the reason are kept, never the content of the row. A Porto trip
+-- may appear several times, once for each of its points that was refused.
 --
--- grain:      source_id, source_row
+-- grain:      none
 -- written by: trajlab.ingest
 -- columns:
 --   source_id   INTEGER  the source, see records.source

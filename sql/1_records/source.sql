@@ -7,9 +7,10 @@
 -- written by: trajlab.ingest
 -- columns:
 --   source_id    INTEGER  number of the source, in the order of ingestion
---   name         VARCHAR  file or folder name as given, or "frame"
+--   name         VARCHAR  file or folder name as given, or the kind of frame
 --   kind         VARCHAR  gps, cdr, wifi, geolife or porto
 --   fingerprint  VARCHAR  digest of the content
 --   tz           VARCHAR  zone in which times without a zone were read; also the local zone of the records
 --   settings     VARCHAR  JSON: the column mapping and the options used
---   rows         BIGINT   rows read from the source; each is in records.fix or in records.rejected
+--   rows         BIGINT   rows read from the source; each is in records.fix or in records.rejected.
+--     For Porto the points of its trips, and one for each trip that has none

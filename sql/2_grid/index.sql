@@ -4,11 +4,8 @@
 -- written by: trajlab.grid
 -- publish:    yes
 -- columns:
---   index_id     UBIGINT  digest of all that follows but the number of records
---   name         VARCHAR  kind and size, such as square:500 or h3:8
---   settings     VARCHAR  JSON: what else fixes the cells, such as the study box
---   fingerprint  VARCHAR  digest of the records that were gridded
---   outside      VARCHAR  what was done with records outside the study box: clamp or drop
---   beyond       BIGINT   records outside the study box
---   lon0         DOUBLE   longitude of the centre of the metric projection used for x and y
---   lat0         DOUBLE   latitude of the centre of the metric projection used for x and y
+--   index_id  UBIGINT  digest of the name, the settings and the records
+--   name      VARCHAR  kind and size, such as square:500 or h3:8
+--   settings  VARCHAR  JSON: what else fixes the cells: the study box, what was done with points outside it
+--   lon0      DOUBLE   longitude of the centre of the metric projection used for x and y
+--   lat0      DOUBLE   latitude of the centre of the metric projection used for x and y

@@ -2,7 +2,7 @@
 --
 -- Slots are cut from the local day, so a join on ticks handles every change of the
 -- clocks: an hour that occurs twice fills the same slots twice, an hour that is
--- skipped leaves its slots empty. A tick is the longest stretch that never crosses
+-- skipped leaves its slots empty. A tick is at most a quarter of an hour and never crosses
 -- the border of a slot.
 --
 -- grain:      release_id, tick

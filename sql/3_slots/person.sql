@@ -3,8 +3,10 @@
 -- A release of people recorded in different weeks takes from each person the stretch
 -- of $days days that has most slots with records (the earliest among equals). Stretches
 -- begin whole weeks after the start of the period, so that weekdays stay weekdays
--- (dsilva2024, section IV-A). Without alignment $last_week is 0 and everybody's stretch
--- begins at the start.
+-- (dsilva2024, section IV-A); the last may reach beyond the records. Without alignment
+-- $last_week is 0 and everybody's stretch begins at the start.
+--
+-- Coverage counts all slots of the stretch, those that a clock change skips included.
 --
 -- A person is left out when records cover less than $coverage of the slots, and when
 -- $people is a number and that many others come first in a seeded lottery among those

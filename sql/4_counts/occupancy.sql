@@ -1,8 +1,8 @@
 -- counts.occupancy: how many people are in each cell during each slot.
 --
 -- This is the table an operator would publish, and all that an attack on counts sees.
--- A cell with fewer than $min_count people is left out, not set to zero, so a
--- missing row means "too few to say" and never "nobody".
+-- A cell with fewer than $min_count people is left out, not set to zero: with min_count
+-- above one, a missing row means "too few to say, or nobody".
 --
 -- grain:   release_id, slot, cell
 -- reads:   slots.position

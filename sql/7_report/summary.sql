@@ -1,4 +1,4 @@
--- report.summary: one line a release: what was published, and how crowded its cells are.
+-- report.summary: one line per release: what was published, and how crowded its cells are.
 --
 -- A published count of one is a person alone in a cell. `alone` is the share of published
 -- counts that are exactly one; `hidden` is the share of person-slots that suppression

@@ -23,14 +23,20 @@ def connect(
     `memory_limit` is what DuckDB itself may hold ("4GB", "60%"); what Python holds
     beside it comes on top. The default is 60 % of the machine.
     """
+    if not path or "\0" in path or path.startswith("md:") or "://" in path:
+        raise LabError(f"{path!r} names no lab: give a file such as lab.duckdb, or ':memory:'")
+    if threads is not None and not 1 <= threads <= 1024:
+        raise LabError(f"threads must be between 1 and 1024, not {threads}")
+    offline: dict[str, str | bool | int | float | list[str]] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
     try:
-        con = duckdb.connect(path, read_only=read_only)
+        con = duckdb.connect(path, read_only=read_only, config=offline)
     except duckdb.Error as error:
         raise LabError(_why_not_opened(path, str(error))) from error
     with said_kindly("setting up the engine"):
         con.execute("set TimeZone = 'UTC'")
-        con.execute("set autoinstall_known_extensions = false")
-        con.execute("set autoload_known_extensions = false")
         con.execute("set enable_progress_bar = false")
         con.execute("set memory_limit = $limit", {"limit": memory_limit or "60%"})
         if threads is not None:
@@ -52,7 +58,15 @@ def said_kindly(doing: str) -> Iterator[None]:
         yield
     except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
         raise LabError(_why_it_stopped(doing, str(error))) from error
-    except duckdb.Error as error:
+    except duckdb.ConnectionException as error:
+        raise LabError(f"{doing}: the lab is closed; open it again") from error
+    except (duckdb.Error, RuntimeError) as error:
+        if "interrupt" in str(error).lower():  # the engine's way of passing on Ctrl-C
+            raise KeyboardInterrupt from error
+        if not isinstance(error, duckdb.Error):
+            raise
+        if "read-only mode" in str(error):
+            raise LabError(f"{doing}: the lab is open for reading only; open it without read_only") from error
         raise QueryError(f"{doing}: {one_line(error)}") from error
 
 

@@ -61,7 +61,7 @@ class Batch:
     def _look(self, table: Table, placing: Placing, raw: duckdb.DuckDBPyRelation) -> tuple[Placing, Survey]:
         seen = self._judge(table, placing, raw)
         said = self.columns or {}
-        if seen.looks_swapped and not ("lat" in said and "lng" in said):
+        if seen.looks_swapped and self.reader.reads_columns and not ("lat" in said and "lng" in said):
             lat, lng = placing.mapping["lat"], placing.mapping["lng"]
             self.notes.append(
                 f"{table.name}: lat and lng look swapped: {lng!r} was read as latitude and {lat!r} as "

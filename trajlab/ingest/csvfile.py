@@ -189,8 +189,7 @@ def _head(file: DataFile, packing: str) -> tuple[list[str], str, int]:
         )
     if len(names) < 2:
         raise IngestError(
-            f"{file.name}: only one column found, {names[0][:60]!r}: wrong delimiter? "
-            "It should be a comma, a semicolon, a tab or a bar"
+            f"{file.name}: only one column found: wrong delimiter? It should be a comma, a semicolon, a tab or a bar"
         )
     named = [name.strip() or f"column {i + 1}" for i, name in enumerate(names)]
     twice = [name for i, name in enumerate(named) if name in named[:i]]

@@ -138,7 +138,10 @@ with called as (
         rows > faults as has_fixes,
         case
             when not $decimals then nullif(trim(uid::varchar), '')
-            when uid::varchar not in ('nan', 'inf', '-inf') then regexp_replace(uid::varchar, '\\.0$', '')
+            when uid::varchar in ('nan', 'inf', '-inf') then null
+            when regexp_matches(uid::varchar, '[.]0$|e[+]') and try_cast(uid as hugeint) is not null
+                then try_cast(uid as hugeint)::varchar
+            else uid::varchar
         end as name
     from ingest_survey
 )

@@ -134,20 +134,39 @@ def _arrow(frame: object, name: str) -> Any:
     module = type(frame).__module__.split(".")[0]
     try:
         if module == "pandas":
-            return pa.Table.from_pandas(frame, preserve_index=False)
+            return _pandas(frame)
         if module == "polars" and type(frame).__name__ == "LazyFrame":
             return _lazy(frame.collect_batches(maintain_order=True))  # type: ignore[attr-defined]
         if hasattr(frame, "__arrow_c_stream__"):
             return pa.table(frame)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise IngestError(f"{name}: a column mixes values that have no common type") from error
+    except IngestError:
+        raise
+    except Exception:  # frames fail in ways of their own, and their words may quote records
+        raise IngestError(f"{name}: cannot be read; do its columns mix types, or repeat a name?") from None
     raise IngestError(
         f"cannot read a {name}: give a file, a folder, a list of them, or a polars, pandas or Arrow frame"
     )
 
 
+def _pandas(frame: Any) -> pa.Table:
+    """An Arrow table; times that Arrow would bend into one zone are written out instead."""
+    for column in frame.columns:
+        kind = str(frame[column].dtype)
+        if kind.startswith("period"):
+            raise IngestError(
+                f"pandas DataFrame: column {column!r} holds periods: turn them into times, .dt.to_timestamp()"
+            )
+        if kind == "object" and any(hasattr(value, "tzinfo") for value in frame[column].head(1000)):
+            written = frame[column].map(lambda value: value.isoformat() if hasattr(value, "isoformat") else value)
+            frame = frame.assign(**{column: written})
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
 def _lazy(frames: Iterator[Any]) -> pa.RecordBatchReader:
-    first = next(frames).to_arrow()
+    first = next(frames, None)
+    if first is None:
+        raise IngestError("polars LazyFrame: no data rows")
+    first = first.to_arrow()
 
     def batches() -> Iterator[pa.RecordBatch]:
         yield from first.to_batches()

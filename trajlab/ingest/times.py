@@ -15,6 +15,7 @@ plus a constant, many times faster.
 from __future__ import annotations
 
 import difflib
+import zoneinfo
 
 import duckdb
 
@@ -23,10 +24,12 @@ from trajlab.ingest.columns import family
 
 
 def check_zone(con: duckdb.DuckDBPyConnection, tz: str) -> None:
+    """Raise unless the engine and Python both know the zone by this very name."""
     known = [str(name) for (name,) in con.sql("select name from pg_timezone_names()").fetchall()]
-    if tz.lower() in {name.lower() for name in known}:
+    known = sorted(set(known) & zoneinfo.available_timezones())
+    if tz in known:
         return
-    near = difflib.get_close_matches(tz, known, n=3)
+    near = [name for name in known if name.lower() == tz.lower()] or difflib.get_close_matches(tz, known, n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "use a name such as 'Europe/Lisbon'"
     raise IngestError(f"no time zone is called {tz!r}; {hint}")
 
@@ -43,10 +46,14 @@ def read_times(
     kind = family(written_as)
     if kind == "other":
         raise IngestError(f"{where}: column {column!r} holds no times: its type is {written_as}")
+    if written_as == "FLOAT":
+        raise IngestError(
+            f"{where}: column {column!r} holds 32-bit floats, which are off by minutes as times: use 64-bit numbers"
+        )
     if kind == "naive" and tz is None:
         raise IngestError(no_zone(where, column))
     con.register("ingest_raw", raw)
-    con.register("ingest_form", con.sql(_FORMS[kind]))
+    con.register("ingest_form", con.sql(_FORMS[kind], params={"zone": _ZONE} if kind == "text" else None))
     if kind == "zone":
         instants = con.sql("select * exclude (zoned), zoned as instant, false as repeated from ingest_form")
     else:
@@ -72,7 +79,9 @@ def _lay_out_days(con: duckdb.DuckDBPyConnection, tz: str | None) -> None:
 
 
 # What each row says. Text that does not end in a digit ends in a zone, or in something
-# that the cast refuses, such as PM.
+# that is refused, such as PM. Zones are offsets up to 18 hours, UTC, or names such as
+# Europe/Lisbon: letters such as IST or BST mean one place to one reader and another to the next.
+_ZONE = r"(?i)[0-9] ?(z|utc|gmt|[+-](0?[0-9]|1[0-8])(:?[0-5][0-9])?(:[0-5][0-9])?|[a-z]+/[a-z0-9_/+-]+)$"
 _FORMS = {
     "zone": """
         select
@@ -123,7 +132,7 @@ _FORMS = {
         )
         select
             * exclude (written),
-            case when form = 'zone' then coalesce(
+            case when form = 'zone' and regexp_matches(written, $zone) then coalesce(
                 try_cast(written as timestamptz),
                 try_cast(upper(regexp_replace(written, ' ([+-])', '\\1')) as timestamptz)
             ) end as zoned,

@@ -24,6 +24,8 @@ def write(lab: Lab, path: Path) -> Path:
 
     All or nothing: the file appears, or replaces an older one, when it is complete.
     """
+    if path.is_dir() or not path.name:
+        raise LabError(f"{path} is a folder: name the file to write, such as report.html")
     page = render(lab)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

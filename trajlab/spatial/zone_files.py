@@ -65,6 +65,8 @@ def _geojson(path: Path) -> _Layer:
         raise SpatialError(f"{path.name} is not JSON: it breaks off or is misspelt at line {error.lineno}") from error
     except UnicodeDecodeError as error:
         raise SpatialError(f"{path.name} is not JSON: it is not UTF-8 text") from error
+    except RecursionError as error:
+        raise SpatialError(f"{path.name} is nested too deeply to be GeoJSON") from error
     kind = document.get("type") if isinstance(document, dict) else type(document).__name__
     if kind != "FeatureCollection" or not isinstance(document.get("features"), list):
         raise SpatialError(f"{path.name} holds a {kind}; zones are read from a GeoJSON FeatureCollection")
@@ -83,7 +85,7 @@ def _geojson(path: Path) -> _Layer:
             f"{len(broken)} of {len(features)} features of {path.name} have coordinates that make no shape: "
             f"feature {reference.few(broken)}"
         )
-    properties = [feature.get("properties") or {} for feature in features]
+    properties = [given if isinstance(given := feature.get("properties"), dict) else {} for feature in features]
     columns = {name: [each.get(name) for each in properties] for name in (*ID_PROPERTIES, "parent")}
     columns[FEATURE_ID] = [feature.get("id") for feature in features]
     old_style = document.get("crs") or {}

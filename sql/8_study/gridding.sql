@@ -1,0 +1,8 @@
+-- study.gridding: which records were given cells of an index, for the person who did it.
+--
+-- grain:      index_id
+-- written by: trajlab.grid
+-- columns:
+--   index_id     UBIGINT  the index, see grid.index
+--   fingerprint  VARCHAR  digest of the records
+--   beyond       BIGINT   records outside the study box, moved to its edge or dropped as the settings say
