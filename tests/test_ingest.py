@@ -347,7 +347,7 @@ def test_what_was_read_can_be_printed():
     frame = pl.DataFrame(GOOD).rename({"uid": "device", "lng": "lon"}).with_columns(lat=pl.Series([38.7, 91.0, None]))
     lines = str(ingest(con, frame)).splitlines()
     assert lines == [
-        "3 rows read, 1 kept, 1 new people",
+        "3 rows read, 1 kept, new people: 1",
         "  1 rejected: latitude missing",
         "  1 rejected: latitude outside -90..90",
         "  polars DataFrame: read uid = 'device', ts = 'ts', lat = 'lat', lng = 'lon'",

@@ -79,6 +79,15 @@ def test_a_lab_written_by_a_newer_version_is_refused(tmp_path):
         tl.open(file)
 
 
+def test_a_lab_whose_tables_have_other_columns_is_refused(tmp_path):
+    file = tmp_path / "lab.duckdb"
+    tiny_lab(file).close()
+    with duckdb.connect(str(file)) as con:
+        con.execute("alter table records.fix drop column place")
+    with pytest.raises(LabError, match=r"made by trajlab .*, whose table records.fix has other columns"):
+        tl.open(file)
+
+
 def test_another_duckdb_file_is_not_taken_for_a_lab(tmp_path):
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as con:
         con.execute("create table orders (id integer)")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from trajlab.errors import LabError, QueryError, TrajlabError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -187,86 +187,125 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     parser.add_argument("--version", action="version", version=f"trajlab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
-
-    def command(run: object, name: str) -> argparse.ArgumentParser:
+    for run, options in COMMANDS.items():
         text = inspect.cleandoc(str(run.__doc__))
         short = text.splitlines()[0].rstrip(".")
-        added = commands.add_parser(name, help=short[0].lower() + short[1:], description=text, formatter_class=_shape)
-        added.set_defaults(run=run)
-        return added
+        command = commands.add_parser(
+            run.__name__, help=short[0].lower() + short[1:], description=text, formatter_class=_shape
+        )
+        options(command)
+        command.set_defaults(run=run)
+    return parser
 
-    def on_a_lab(run: object, name: str) -> argparse.ArgumentParser:
-        added = command(run, name)
-        added.add_argument("lab", help="the lab file, such as lab.duckdb")
-        added.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
-        added.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
-        return added
 
-    c = command(demo, "demo")
+def _lab(c: argparse.ArgumentParser) -> None:
+    c.add_argument("lab", help="the lab file, such as lab.duckdb")
+    c.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
+    c.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
+
+
+def _demo_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("folder", nargs="?", default="demo", help="where to write (default: demo)")
-    c.add_argument("--people", type=int, default=2000)
-    c.add_argument("--days", type=int, default=7)
-    c.add_argument("--seed", type=int, default=0)
+    c.add_argument("--people", type=int, default=2000, help="people of the city (default: 2000)")
+    c.add_argument("--days", type=int, default=7, help="days they are followed (default: 7)")
+    c.add_argument("--seed", type=int, default=0, help="another number, another city (default: 0)")
 
-    c = command(simulate, "simulate")
+
+def _simulate_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("file", help="where to write: a .parquet or .csv file")
-    c.add_argument("--mode", default="gps", help="gps, cdr or campus")
-    c.add_argument("--people", type=int, default=1000)
-    c.add_argument("--days", type=int, default=7)
-    c.add_argument("--interval", default="30min", help="time between positions (gps)")
-    c.add_argument("--start", default="2024-03-04", help="first local day (default: a Monday)")
-    c.add_argument("--tz", default="Europe/Lisbon", help="local zone")
-    c.add_argument("--stations", type=int, default=300, help="number of base stations (cdr)")
-    c.add_argument("--seed", type=int, default=0)
+    c.add_argument("--mode", default="gps", help="gps, cdr or campus (default: gps)")
+    c.add_argument("--people", type=int, default=1000, help="default: 1000")
+    c.add_argument("--days", type=int, default=7, help="default: 7")
+    c.add_argument("--interval", default="30min", help="time between positions, gps only (default: 30min)")
+    c.add_argument("--start", default="2024-03-04", help="first local day (default: 2024-03-04, a Monday)")
+    c.add_argument("--tz", default="Europe/Lisbon", help="local zone (default: Europe/Lisbon)")
+    c.add_argument("--stations", type=int, default=300, help="number of base stations, cdr only (default: 300)")
+    c.add_argument("--seed", type=int, default=0, help="another number, another city (default: 0)")
 
-    c = on_a_lab(ingest, "ingest")
-    c.add_argument("files", nargs="+", help="CSV or Parquet files, or folders")
-    c.add_argument("--kind", default="gps", help="gps, cdr, wifi, geolife or porto")
-    c.add_argument("--tz", help="zone of times that carry none, and local zone, such as Asia/Shanghai")
-    c.add_argument("--column", action="append", metavar="NAME=COLUMN", help="such as uid=device; may be repeated")
+
+def _references(c: argparse.ArgumentParser) -> None:
     c.add_argument("--stations", help="table of base stations: station, lat, lng")
     c.add_argument("--places", help="table of named places: place, and optionally lat, lng, parent")
-    c.add_argument("--drop-single-location", action="store_true", help="reject people seen at one location only")
 
-    c = on_a_lab(geography, "geography")
-    c.add_argument("--stations", help="table of base stations: station, lat, lng")
-    c.add_argument("--places", help="table of named places: place, and optionally lat, lng, parent")
+
+def _geography_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    _references(c)
     c.add_argument("--zones", help="GeoJSON or GeoParquet polygons")
 
-    c = on_a_lab(release, "release")
-    c.add_argument("--index", default="square:500", help="spatial index (default: square:500)")
-    c.add_argument("--slot", default="30min", help="length of a slot; it must divide a day (default: 30min)")
-    c.add_argument("--fill", default="static", help="static, linear or none (default: static)")
+
+def _ingest_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("files", nargs="+", help="CSV or Parquet files, or folders")
+    c.add_argument("--kind", default="gps", help="gps, cdr, wifi, geolife or porto (default: gps)")
+    c.add_argument("--tz", help="zone of times that carry none, and local zone, such as Asia/Shanghai")
+    c.add_argument("--column", action="append", metavar="NAME=COLUMN", help="such as uid=device; may be repeated")
+    _references(c)
+    c.add_argument("--drop-single-location", action="store_true", help="reject people seen at one location only")
+
+
+def _release_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("--index", default="square:500", help="how the map is cut into cells (default: square:500)")
+    c.add_argument("--slot", default="30min", help="length of a time slot; it must divide a day (default: 30min)")
+    c.add_argument(
+        "--fill",
+        default="static",
+        help="slots without records: static repeats the last cell, linear, none (default: static)",
+    )
     c.add_argument("--tz", help="local zone (default: the zone of the records)")
     c.add_argument("--start", help="first local day, such as 2013-04-01 (default: that of the first record)")
     c.add_argument("--days", type=int, help="length of the period (default: to the last record)")
-    c.add_argument("--align", action="store_true", help="lay each person's best-covered --days onto one period")
+    c.add_argument(
+        "--align", action="store_true", help="with --days: lay everybody's best-covered days onto one period"
+    )
     c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
-    c.add_argument("--min-count", type=int, default=1, help="leave out smaller counts")
+    c.add_argument("--min-count", type=int, default=1, help="leave out counts below this (default: 1)")
     c.add_argument("--people", type=int, help="keep a seeded sample of this many people")
-    c.add_argument("--seed", type=int, default=0)
+    c.add_argument("--seed", type=int, default=0, help="seed of that sample (default: 0)")
     c.add_argument(
         "--box", type=float, nargs=4, metavar=("WEST", "SOUTH", "EAST", "NORTH"), help="study box in degrees"
     )
-    c.add_argument("--outside", default="clamp", help="points beyond the box: clamp or drop (default: clamp)")
+    c.add_argument(
+        "--outside", default="clamp", help="points beyond the box: clamp to its edge, or drop (default: clamp)"
+    )
 
-    c = on_a_lab(sql, "sql")
+
+def _sql_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
     c.add_argument("query", help="one SELECT, or - to read it from standard input")
     c.add_argument("--param", action="append", metavar="NAME=VALUE", help="a value for $name in the query")
-    c.add_argument("--format", choices=("table", "csv", "json"), default="table")
+    c.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default: table")
     c.add_argument("--rows", type=int, default=40, help="rows shown as a table (default: 40)")
 
-    c = command(describe, "describe")
+
+def _describe_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("table", nargs="?", help="for example counts.occupancy")
 
-    c = on_a_lab(export, "export")
+
+def _export_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
     c.add_argument("folder", help="a new folder")
     c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace")
-    c.add_argument("--format", default="parquet", help="parquet or csv")
+    c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
 
-    c = on_a_lab(report, "report")
-    c.add_argument("-o", "--output", default="report.html")
-    return parser
+
+def _report_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("-o", "--output", default="report.html", help="default: report.html")
+
+
+COMMANDS: dict[Callable[[argparse.Namespace], None], Callable[[argparse.ArgumentParser], None]] = {
+    demo: _demo_options,
+    simulate: _simulate_options,
+    geography: _geography_options,
+    ingest: _ingest_options,
+    release: _release_options,
+    sql: _sql_options,
+    describe: _describe_options,
+    export: _export_options,
+    report: _report_options,
+}
 
 
 def _shape(prog: str) -> argparse.HelpFormatter:

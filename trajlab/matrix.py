@@ -94,7 +94,7 @@ def _read_counts(counts: Any) -> tuple[npt.NDArray[Any], list[str] | None, list[
     times = _times(frame[time]) if time is not None else None
     cells = frame.drop(time) if time is not None else frame
     if odd := [name for name, kind in cells.schema.items() if not kind.is_numeric()]:
-        raise ReleaseError(f"columns {odd[:5]} of the counts are not numbers: one column a cell is expected")
+        raise ReleaseError(f"columns {odd[:5]} of the counts are not numbers: one column per cell is expected")
     return cells.to_numpy(), cells.columns, times
 
 

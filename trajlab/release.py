@@ -61,7 +61,7 @@ class Release:
     ) -> Release:
         """A release from a published table: T slots × m cells of people, and where the cells are.
 
-        `counts` is a (T, m) array, a wide frame or CSV (a time column, then one column a
+        `counts` is a (T, m) array, a wide frame or CSV (a time column, then one column per
         cell), or a long frame (`slot` or a time, `cell`, `people`). `xy` is an (m, 2) array
         or a frame or CSV (`cell, x, y`; `x_km, y_km` are kilometres). `unit` says what plain
         coordinates are in; left out, they are taken as metres unless they look like degrees.

@@ -136,12 +136,26 @@ class Store:
                     f"{self.path} was written by trajlab {by} (lab format {written}); this trajlab reads formats "
                     f"up to {FORMAT}: upgrade trajlab to open it"
                 )
+            self._refuse_other_columns(by)
         elif found:
             raise LabError(f"{self.path} is a DuckDB file but not a lab: it has {len(found)} tables of its own")
         elif read_only:
             raise LabError(f"{self.path} is empty: nothing was ever ingested into it")
         if not read_only:
             self._create_tables()
+
+    def _refuse_other_columns(self, by: str) -> None:
+        found = self.rows(
+            "select schema_name || '.' || table_name, list(column_name) from duckdb_columns() "
+            "where not internal group by all"
+        )
+        for table, columns in found:
+            query = catalogue().get(table)
+            if query and {c.name for c in query.columns} != set(columns):
+                raise LabError(
+                    f"{self.path} was made by trajlab {by}, whose table {table} has other columns than this "
+                    "version's: ingest into a new lab"
+                )
 
     def _create_tables(self) -> None:
         """Add the tables this trajlab knows and the lab lacks, with their comments."""

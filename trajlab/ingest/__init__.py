@@ -40,7 +40,7 @@ class Ingested:
     skipped_sources: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        lines = [f"{self.rows:,} rows read, {self.kept:,} kept, {self.people_new:,} new people"]
+        lines = [f"{self.rows:,} rows read, {self.kept:,} kept, new people: {self.people_new:,}"]
         most_first = sorted(self.rejected.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"  {count:,} rejected: {reason}" for reason, count in most_first]
         lines += [f"  {note}" for note in self.notes[:20]]
