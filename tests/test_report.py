@@ -15,7 +15,7 @@ import pytest
 from conftest import tiny_lab
 
 import trajlab as tl
-from trajlab.errors import LabError, QueryError
+from trajlab.errors import LabError
 from trajlab.report import charts, maps, markup, render, sections, words
 from trajlab.spatial.projection import LocalMetres
 
@@ -229,7 +229,7 @@ def test_a_failure_leaves_the_older_report(tmp_path: Path) -> None:
     older.write_text("older")
     lab = tiny_lab()
     lab.close()
-    with pytest.raises(QueryError):
+    with pytest.raises(LabError, match="the lab is closed"):
         lab.report(older)
     assert older.read_text() == "older"
     assert list(tmp_path.iterdir()) == [older]
@@ -239,7 +239,7 @@ def test_a_place_that_cannot_be_written_is_named(tiny: tl.Lab, tmp_path: Path) -
     with pytest.raises(LabError, match=r"cannot write 'report\.html'"):
         tiny.report(tmp_path / "nowhere" / "report.html")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(LabError, match="cannot write 'folder'"):
+    with pytest.raises(LabError, match="folder is a folder: name the file to write"):
         tiny.report(tmp_path / "folder")
     assert [file.name for file in tmp_path.iterdir()] == ["folder"]
 
