@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 import trajlab as tl
+
+hypothesis.settings.register_profile("repeatable", derandomize=True)
+if os.environ.get("CI"):  # the same examples every time; run without CI to look for new ones
+    hypothesis.settings.load_profile("repeatable")
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "fixtures" / "tiny"
