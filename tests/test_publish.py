@@ -85,19 +85,24 @@ def test_positions_and_counts_equal_the_obvious_version(rows, fill):
 
 
 @settings(max_examples=25, deadline=None)
-@given(rows=fixes, seed=st.randoms(use_true_random=False), min_count=st.integers(1, 3))
-def test_polars_and_sql_count_alike_whatever_the_order_of_rows(rows, seed, min_count):
+@given(
+    rows=fixes,
+    seed=st.randoms(use_true_random=False),
+    min_count=st.integers(1, 3),
+    fill=st.sampled_from(["static", "none"]),
+)
+def test_polars_and_sql_count_alike_whatever_the_order_of_rows(rows, seed, min_count, fill):
     lab = tl.open(":memory:")
     shuffled = list(rows)
     seed.shuffle(shuffled)
     lab.ingest(frame(shuffled), tz="UTC")
-    release = lab.release(index="h3:8", slot="2h", min_count=min_count)
+    release = lab.release(index="h3:8", slot="2h", fill=fill, min_count=min_count)
     positions = lab.sql("select person, slot, cell from slots.position")
     assert_frame_equal(tl.occupancy(positions, min_count=min_count), release.counts, check_dtypes=False)
     assert_frame_equal(tl.flow(positions, min_count=min_count), release.flows, check_dtypes=False)
     other = tl.open(":memory:", threads=1)
     other.ingest(frame(rows), tz="UTC")
-    again = other.release(index="h3:8", slot="2h", min_count=min_count)
+    again = other.release(index="h3:8", slot="2h", fill=fill, min_count=min_count)
     assert again.id == release.id
     assert_frame_equal(again.counts, release.counts)
     assert_frame_equal(again.cells, release.cells)
@@ -201,6 +206,22 @@ def test_coverage_leaves_out_the_thinly_recorded(tiny):
     )
     assert kept["uid"].to_list() == ["ana", "ben", "cleo", "dora", "emil"]
     assert release.people == 5
+
+
+def test_people_covered_exactly_enough_stay(tiny):
+    cleo = tiny.release(index="square:1000", slot="3h", coverage=11 / 16, box=TINY_BOX)
+    assert cleo.people == 5
+
+
+def test_a_flow_needs_two_slots_right_after_each_other(tiny):
+    gaps = tiny.release(index="square:1000", slot="3h", fill="none", box=TINY_BOX)
+    from_fay = tiny.sql(
+        "select count(*) from slots.position join records.person using (person) where uid = 'fay' and release_id = $id",
+        id=gaps.id,
+    )
+    moves = gaps.flows["people"].sum()
+    assert from_fay.item() == 3
+    assert moves == 15 + 15 + (4 + 5) + 15 + 15 + 1  # ana, ben, cleo without her nights, dora, emil, fay from 12 to 13
 
 
 def test_a_sample_of_people_is_seeded_and_does_not_depend_on_the_others():
