@@ -91,3 +91,11 @@ def test_the_days_of_the_clock_change_lose_no_instant(start, missing):
     hours = 23 if missing else 25
     assert ticks * tick == hours * 3600
     assert set(range(48)) - set(slots) == missing
+
+
+def test_a_period_of_more_than_a_century_can_be_cut_into_days_but_not_into_seconds():
+    store = Store()
+    write_clock(store, "r", Calendar(dt.date(1970, 1, 1), 47_482, 86_400, "UTC"))
+    assert store.rows("select max(slot) from slots.clock") == [(47_481,)]
+    with pytest.raises(SlotError, match="47482 days of 1 s are 4,102,444,800 slots: use longer ones or fewer days"):
+        Calendar(dt.date(1970, 1, 1), 47_482, 1, "UTC")

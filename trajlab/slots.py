@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import SlotError
+from trajlab.query import Query
 from trajlab.spatial.projection import LocalMetres
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ class Calendar:
             raise SlotError(f"a release needs at least one day, not {self.days}")
         if self.seconds < 1 or DAY % self.seconds:
             raise SlotError(f"a slot of {self.seconds} s does not divide a day")
+        if self.slots >= 2**31:
+            raise SlotError(
+                f"{self.days} days of {self.seconds} s are {self.slots:,} slots: use longer ones or fewer days"
+            )
         zone(self.tz)
 
     @property
@@ -95,7 +100,7 @@ def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
         **span,
     )
     tick = math.gcd(calendar.seconds, 900, *(abs(int(offset)) for (offset,) in offsets))
-    store.con.execute("delete from slots.clock where release_id = $id", {"id": release_id})
+    store.clear(Query.load("slots.clock"), release_id=release_id)
     store.con.execute(
         """
         insert into slots.clock by name
@@ -108,7 +113,7 @@ def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
         )
         select $id as release_id, tick, (since_start // $seconds)::integer as slot
         from local_time
-        where since_start >= 0 and since_start < $slots * $seconds
+        where since_start >= 0 and since_start < $slots::bigint * $seconds
         order by tick
         """,
         span
@@ -138,7 +143,7 @@ def write_calendar(store: Store, release_id: str, calendar: Calendar) -> None:
             "weekday": (calendar.start.weekday() + day) % 7 + 1,
         }
     )
-    store.con.execute("delete from slots.slot where release_id = $id", {"id": release_id})
+    store.clear(Query.load("slots.slot"), release_id=release_id)
     store.insert("slots.slot", frame)
 
 
@@ -146,7 +151,7 @@ def interpolate(
     store: Store, release_id: str, index_id: int, index: SpatialIndex, calendar: Calendar, progress: Progress
 ) -> None:
     """Fill `slots.interpolated`: straight lines in metres between known cells, then cells again."""
-    store.con.execute("delete from slots.interpolated where release_id = $id", {"id": release_id})
+    store.clear(Query.load("slots.interpolated"), release_id=release_id)
     lon0, lat0 = store.rows("select lon0, lat0 from grid.index where index_id = $id", id=index_id)[0]
     metres = LocalMetres(lon0, lat0)
     gaps = _gaps(store, release_id, index_id, calendar.slots)
