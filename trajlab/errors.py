@@ -31,6 +31,14 @@ class ReleaseError(TrajlabError, ValueError):
     """A release cannot be made, or lacks something that an attack requires."""
 
 
+class MetricError(TrajlabError, ValueError):
+    """Arrays that cannot be compared, or a measure that cannot be taken of them."""
+
+
+class AttackError(TrajlabError, ValueError):
+    """An attack was given a setting that makes no sense."""
+
+
 class SimulationError(TrajlabError, ValueError):
     """A city that cannot be simulated was asked for."""
 

@@ -1,0 +1,19 @@
+-- attacks.step: the proof of every matching that a run made.
+--
+-- An attack joins slots, and then days, by optimal matchings. `bound` is what no matching
+-- can cost less than (a feasible solution of the dual problem); `gap` near 0 says that what
+-- was found is optimal. Costs are metres for stages night and day, bits of information
+-- gain for links.
+--
+-- grain:      run_id, slot
+-- written by: trajlab.attack
+-- columns:
+--   run_id   VARCHAR  the run, see study.run
+--   slot     INTEGER  the slot that was joined to what came before it
+--   stage    VARCHAR  night, day, or link for the first slot of a day
+--   sources  BIGINT   groups of tracks that had to move, or tracks linked
+--   sinks    BIGINT   cells they could move to, or tracks linked
+--   cost     DOUBLE   cost of the matching
+--   bound    DOUBLE   no matching costs less
+--   gap      DOUBLE   (cost - bound) / cost
+--   rounds   INTEGER  rounds of pricing all pairs until none was left; 1 where all were given at once

@@ -1,0 +1,12 @@
+-- attacks.track: where each recovered track is in each slot.
+--
+-- A track is what an attack takes for one person. Its number means nothing: which person
+-- it fits best is a question for metrics.pair, and attacks never see the answer.
+--
+-- grain:      run_id, track, slot
+-- written by: trajlab.attack
+-- columns:
+--   run_id  VARCHAR  the run, see study.run
+--   track   INTEGER  recovered track, from 0
+--   slot    INTEGER  slot of the release, from 0
+--   cell    UBIGINT  the cell, see grid.cell

@@ -1,0 +1,17 @@
+-- study.run: every attack run: on which release, with which settings and seed.
+--
+-- A run that was interrupted has fewer days than its release; asking for it again goes on
+-- from there, where the attack works day by day.
+--
+-- grain:      run_id
+-- written by: trajlab.attack
+-- columns:
+--   run_id      VARCHAR  the run: a digest of release, attack, settings and seed
+--   release_id  VARCHAR  the release attacked
+--   attack      VARCHAR  name of the attack
+--   seed        BIGINT   seed of its chance
+--   settings    VARCHAR  JSON: every setting of the attack, sorted by name
+--   people      INTEGER  tracks recovered
+--   days        INTEGER  days recovered so far
+--   complete    BOOLEAN  whether every day of the release is recovered
+--   versions    VARCHAR  JSON: versions of trajlab, numpy, scipy and POT

@@ -1,0 +1,73 @@
+"""Attacks: what an adversary makes of a release. One file per attack, found by its name.
+
+A file holds a frozen dataclass whose fields are the attack's settings, named `ATTACK` at the
+end, with a docstring that starts with one sentence. It receives a `Release`, which knows no
+truth, and a seeded generator, its only source of chance. `docs/add-an-attack.md` shows how.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from trajlab.attacks.watch import Watch
+from trajlab.errors import AttackError, UnknownNameError
+from trajlab.release import Release
+
+Tracks = npt.NDArray[np.int32]
+"""Tracks × slots: which cell of `release.cells`, by position, each recovered track is in."""
+
+_NOT_ATTACKS = {"city", "daily", "linking", "similarity", "watch"}
+
+
+class Attack(Protocol):
+    """Laws, checked for every attack (tests/laws/test_attacks.py):
+
+    - *counts kept*: in every slot, as many tracks are in a cell as the release counts;
+    - *seeded*: same release, settings and seed, same tracks, whatever the order of rows;
+    - *willing*: a release that meets `requires` is attacked, any other is refused.
+    """
+
+    requires: ClassVar[tuple[str, ...]]
+
+    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks: ...
+
+
+@runtime_checkable
+class Online(Protocol):
+    """An attack that works day by day, and can go on from days that it recovered before."""
+
+    def days(self, release: Release, rng: np.random.Generator, watch: Watch, known: Tracks | None) -> Iterator[Tracks]:
+        """The tracks of one more day each time, joined to those before; `known` are the days already done."""
+        ...
+
+
+def names() -> list[str]:
+    """Every attack there is."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in _NOT_ATTACKS)
+
+
+def load(name: str, **settings: object) -> Attack:
+    """The attack of that name with its settings; unknown names of either kind are refused with those that exist."""
+    if name not in names():
+        raise UnknownNameError("attack", name, names())
+    kind = importlib.import_module(f"trajlab.attacks.{name}").ATTACK
+    fields = {field.name for field in dataclasses.fields(kind)}
+    for setting in settings:
+        if setting not in fields:
+            known = f"it has {', '.join(sorted(fields))}" if fields else "it has none"
+            raise AttackError(f"attack {name} has no setting {setting!r}; {known}")
+    attack: Attack = kind(**settings)
+    return attack
+
+
+def describe(name: str) -> str:
+    """What the attack does, in its own words."""
+    return inspect.cleandoc(str(importlib.import_module(f"trajlab.attacks.{name}").ATTACK.__doc__))

@@ -1,0 +1,116 @@
+"""The stronger, online recovery of D'Silva et al. (2024): habits learned from the days before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from trajlab.attacks import Tracks
+from trajlab.attacks.city import City, Ints
+from trajlab.attacks.daily import Successors, first_slot, follow_habit, keep_going, stay_near
+from trajlab.attacks.linking import link
+from trajlab.attacks.watch import Watch
+from trajlab.errors import AttackError
+from trajlab.matching import one_blas_thread
+from trajlab.release import Release
+
+MANY = 2_000
+"""People from which on a single step is worth several threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class DSilva2024:
+    """Recover day after day; where tracks usually went next counts as much as their velocity.
+
+    Only the first step of a day goes by distance. In all others a track is expected at the
+    point where its velocity leads, or in the cells that most often followed its cell on the
+    days recovered so far, whichever is nearest to the cell in question. Each new day is
+    joined to the tracks by the most similar of their last `lookback` days. Each day starts
+    from its own first counts.
+
+    Works online: after each day the tracks so far can be read, and an interrupted run goes
+    on from its last finished day.
+
+    Two people in cells a and b, far apart, swap places at 08:00 on day one. Velocity alone
+    expects them on day two to stay; the successors of a and b were b and a, so nobody is
+    surprised when they swap again.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = (
+        "every slot", "equal totals", "night start", "two days", "two people", "two cells", "coordinates",
+    )  # fmt: skip
+
+    lookback: int = 3
+
+    def __post_init__(self) -> None:
+        if isinstance(self.lookback, bool) or not isinstance(self.lookback, int) or self.lookback < 1:
+            raise AttackError(f"lookback is a number of days, 1 or more, not {self.lookback!r}")
+
+    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
+        return np.concatenate(list(self.days(release, rng, watch, None)), axis=1)
+
+    def days(self, release: Release, rng: np.random.Generator, watch: Watch, known: Tracks | None) -> Iterator[Tracks]:
+        release.require(*self.requires)
+        city = City(release, 0.0, int(rng.integers(2**62)))
+        threads = (os.cpu_count() or 1) if city.people >= MANY else 1
+        tracks = city.as_sorted(known) if known is not None else np.empty((city.people, 0), dtype=np.int64)
+        seen = Transitions(city.cells, tracks)
+        done = tracks.shape[1] // city.slots_per_day
+        watch.expect(city.slots - 1 - max(tracks.shape[1] - 1, 0))
+        with one_blas_thread():
+            for day in range(done, city.days):
+                today = self._day(city, day, seen.successors(), watch, threads)
+                if day:
+                    width = city.slots_per_day
+                    earlier = [
+                        tracks[:, (d - 1) * width : d * width] for d in range(day, max(day - self.lookback, 0), -1)
+                    ]
+                    today = today[link(city, day, earlier, today, watch, threads=threads)]
+                seen.add(np.concatenate([tracks[:, -1:], today], axis=1))
+                tracks = np.concatenate([tracks, today], axis=1)
+                yield city.as_listed(today)
+
+    def _day(self, city: City, day: int, habit: Successors, watch: Watch, threads: int) -> Ints:
+        slots = len(city.day(day))
+        tracks = np.empty((city.people, slots), dtype=np.int64)
+        tracks[:, 0] = first_slot(city, day)
+        for slot in range(slots - 1):
+            before, now = tracks[:, max(slot - 1, 0)], tracks[:, slot]
+            if slot == 0:
+                after = stay_near(city, day, slot, now, watch, link_below=0.0, threads=threads)
+            elif len(habit.cell) == 0:
+                after = keep_going(city, day, slot, before, now, watch, link_below=0.0, threads=threads)
+            else:
+                after = follow_habit(city, day, slot, before, now, habit, watch, threads=threads)
+            tracks[:, slot + 1] = after
+        return tracks
+
+
+class Transitions:
+    """How often one cell followed another in the tracks so far (the paper's matrix B), midnights included."""
+
+    def __init__(self, cells: int, tracks: Ints) -> None:
+        self._cells = cells
+        self._pair, self._times = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self.add(tracks)
+
+    def add(self, tracks: Ints) -> None:
+        pair, times = np.unique(tracks[:, :-1] * self._cells + tracks[:, 1:], return_counts=True)
+        self._pair, place = np.unique(np.concatenate([self._pair, pair]), return_inverse=True)
+        self._times = np.bincount(place, np.concatenate([self._times, times]), len(self._pair)).astype(np.int64)
+
+    def successors(self) -> Successors:
+        """The most frequent successors of every cell, all that tie."""
+        origin = self._pair // self._cells
+        most = np.zeros(self._cells, dtype=np.int64)
+        np.maximum.at(most, origin, self._times)
+        best = np.flatnonzero(self._times == most[origin])
+        first = np.searchsorted(origin[best], np.arange(self._cells + 1))
+        return Successors(first, self._pair[best] % self._cells)
+
+
+ATTACK = DSilva2024

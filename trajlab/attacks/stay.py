@@ -1,0 +1,42 @@
+"""Yardstick: nobody moves unless the counts force it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from trajlab.attacks import Tracks
+from trajlab.attacks.watch import Watch
+from trajlab.release import Release
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Leave everybody where they are; who must go, and where to, is left to chance.
+
+    What this recovers is what people's rest gives away, without any idea of distance,
+    direction or habit.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = ("every slot", "equal totals")
+
+    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
+        release.require(*self.requires)
+        counts = release.matrix()
+        cells = np.arange(counts.shape[1])
+        tracks = np.empty((int(counts[0].sum()), len(counts)), dtype=np.int32)
+        tracks[:, 0] = now = np.repeat(cells, counts[0])
+        for slot in range(1, len(counts)):
+            order = np.lexsort((rng.random(len(now)), now))
+            rank = np.arange(len(now)) - np.searchsorted(now[order], now[order])
+            leaving = order[rank >= counts[slot][now[order]]]
+            arriving = np.repeat(cells, np.maximum(counts[slot] - counts[slot - 1], 0))
+            now = now.copy()
+            now[leaving] = rng.permutation(arriving)
+            tracks[:, slot] = now
+        return tracks
+
+
+ATTACK = Stay

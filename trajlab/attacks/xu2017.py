@@ -1,0 +1,83 @@
+"""Trajectory recovery from ash (Xu et al., WWW 2017), in three stages."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from trajlab.attacks import Tracks
+from trajlab.attacks.city import City, Ints, check_hours
+from trajlab.attacks.daily import first_slot, keep_going, stay_near
+from trajlab.attacks.linking import link
+from trajlab.attacks.watch import Watch
+from trajlab.errors import AttackError
+from trajlab.matching import one_blas_thread
+from trajlab.release import Release
+
+MANY = 2_000
+"""People from which on several days are worked on at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Xu2017:
+    """Recover each day from people's inertia, then join days that resemble each other.
+
+    By night (until `night_hours`) a track moves as little as the counts allow; by day it keeps
+    its velocity; days are joined one after another where the information gain of joining is
+    least. Every one of these is an optimal matching. `direct_link_below` (metres) is the
+    paper's short cut: pairs closer than that are linked at once, nearest first, and the
+    optimum is only sought for the rest; 0 seeks it for all.
+
+    Three people in cells a, b, c for three slots of a night: counts (1, 1, 1), (1, 1, 1),
+    (1, 0, 2) with b next to c. The first step keeps all in place at no cost; in the second
+    the one in b moves to c: tracks aaa, bbc, ccc.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = (
+        "every slot", "equal totals", "night start", "two days", "two people", "two cells", "coordinates",
+    )  # fmt: skip
+
+    night_hours: float = 6.0
+    direct_link_below: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_hours(self.night_hours)
+        if not 0 <= self.direct_link_below < float("inf"):
+            raise AttackError(f"direct_link_below is a distance in metres, 0 or more, not {self.direct_link_below!r}")
+
+    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
+        release.require(*self.requires)
+        city = City(release, self.night_hours, int(rng.integers(2**62)))
+        watch.expect(city.slots - 1)
+        cores = min(os.cpu_count() or 1, city.days) if city.people >= MANY else 1
+        with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
+            days = list(pool.map(lambda day: self._day(city, day, watch), range(city.days)))
+            links = list(pool.map(lambda day: link(city, day, [days[day - 1]], days[day], watch), range(1, city.days)))
+        tracks = np.empty((city.people, city.slots), dtype=np.int32)
+        member = np.arange(city.people)
+        for day, part in enumerate(days):
+            member = links[day - 1][member] if day else member
+            start = day * city.slots_per_day
+            tracks[:, start : start + part.shape[1]] = city.as_listed(part[member])
+        return tracks
+
+    def _day(self, city: City, day: int, watch: Watch) -> Ints:
+        slots = len(city.day(day))
+        tracks = np.empty((city.people, slots), dtype=np.int64)
+        tracks[:, 0] = first_slot(city, day)
+        below = self.direct_link_below
+        for slot in range(slots - 1):
+            now = tracks[:, slot]
+            if slot == 0 or city.is_night[slot]:
+                tracks[:, slot + 1] = stay_near(city, day, slot, now, watch, link_below=below, threads=1)
+            else:
+                before = tracks[:, slot - 1]
+                tracks[:, slot + 1] = keep_going(city, day, slot, before, now, watch, link_below=below, threads=1)
+        return tracks
+
+
+ATTACK = Xu2017

@@ -1,0 +1,146 @@
+"""Costs between sources and sinks in the plane, computed where they are needed and never all kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from trajlab.matching.plan import Floats, Ints
+from trajlab.matching.ties import Grain, Keys, preference
+
+BLOCK = 250_000
+"""Pairs looked at together: their costs stay in the processor's cache."""
+
+T = TypeVar("T")
+
+
+class Plane:
+    """Rows and columns of a cost matrix that is never written down.
+
+    Row i owns the points from `first[i]` to `first[i + 1]`, column j is `sinks[j]`, and their
+    cost is the distance from the nearest of the points, plus a seeded trace of preference
+    (see `ties`), as a whole multiple of a tiny power of two: sums of costs are then exact.
+    """
+
+    def __init__(self, points: Floats, first: Ints, sinks: Floats, row_keys: Keys, column_keys: Keys) -> None:
+        middle = sinks.mean(axis=0)  # small coordinates keep small what `below` must allow for rounding
+        self.points = points - middle
+        self.sinks = sinks - middle
+        self.first = first
+        self.rows, self.columns = len(first), len(sinks)
+        self.several = len(points) > self.rows
+        self.count = np.diff(first, append=len(points))
+        self.row_of = np.repeat(np.arange(self.rows), self.count) if self.several else np.arange(self.rows)
+        self.row_keys, self.column_keys = row_keys, column_keys
+        low = np.minimum(self.points.min(axis=0), self.sinks.min(axis=0))
+        high = np.maximum(self.points.max(axis=0), self.sinks.max(axis=0))
+        self.grain = Grain.of(float(np.hypot(*(high - low))), self.rows + self.columns)
+
+    def part(self, rows: Ints, columns: Ints) -> Plane:
+        """The same for fewer rows and columns."""
+        point, first = self._points_of(rows)
+        return Plane(self.points[point], first, self.sinks[columns], self.row_keys[rows], self.column_keys[columns])
+
+    def matrix(self) -> Floats:
+        """Every cost, rows × columns."""
+        apart = _distances(self.points, self.sinks)
+        if self.several:
+            apart = _lowest_of_each(apart, self.first)
+        return self.grain.costs(apart, preference(self.row_keys[:, None], self.column_keys))
+
+    def cost(self, row: Ints, column: Ints) -> Floats:
+        """The costs of some pairs."""
+        return self.grain.costs(self.distance(row, column), preference(self.row_keys[row], self.column_keys[column]))
+
+    def distance(self, row: Ints, column: Ints) -> Floats:
+        """Their distances, without the trace of preference."""
+        if not self.several:
+            return np.sqrt(_squared(self.points[row] - self.sinks[column]))
+        point, first = self._points_of(row)
+        apart = np.sqrt(_squared(self.points[point] - self.sinks[np.repeat(column, self.count[row])]))
+        return _lowest_of_each(apart, first) if len(row) else apart
+
+    def row_prices(self, v: Floats, threads: int) -> Floats:
+        """The highest prices u with u + v ≤ distance everywhere."""
+        u = np.concatenate(
+            _each(lambda block: (_distances(self.points[block], self.sinks) - v).min(axis=1), self._blocks(), threads)
+        )
+        return _lowest_of_each(u, self.first) if self.several else u
+
+    def column_prices(self, u: Floats, threads: int) -> Floats:
+        """The highest prices v with u + v ≤ distance everywhere."""
+        of_point = u[self.row_of, None]
+        lowest: Floats = np.minimum.reduce(
+            _each(
+                lambda block: (_distances(self.points[block], self.sinks) - of_point[block]).min(axis=0),
+                self._blocks(),
+                threads,
+            )
+        )
+        return lowest
+
+    def below(self, u: Floats, v: Floats, most: int, threads: int) -> tuple[Ints, Ints]:
+        """Pairs whose distance is below u + v: all of a point's, or the `most` lowest where it has very many.
+
+        distance² < (u + v)² is the sign of a product of two thin matrices: one multiplication
+        per pair, and no root. What rounding leaves in doubt is taken along.
+        """
+        reach = u[self.row_of]
+        ends = np.vstack([np.ones(self.columns), _squared(self.sinks) - v * v, self.sinks.T, v])
+        starts = np.column_stack(
+            [_squared(self.points) - reach * reach, np.ones(len(reach)), -2.0 * self.points, -2.0 * reach]
+        )
+        rounding = 1e-14 * (np.abs(starts).max(axis=0) @ np.abs(ends).max(axis=1))
+
+        def look(block: slice) -> tuple[Ints, Ints]:
+            signs = starts[block] @ ends < rounding
+            many = np.flatnonzero(np.count_nonzero(signs, axis=1) > 8 * most)
+            signs[many] = False
+            found = np.flatnonzero(signs.ravel())
+            over = _distances(self.points[many + block.start], self.sinks)
+            over -= v
+            lowest = np.argpartition(over, min(most, self.columns) - 1, axis=1)[:, :most]
+            point = np.concatenate([found // self.columns, np.repeat(many, lowest.shape[1])])
+            return self.row_of[block][point], np.concatenate([found % self.columns, lowest.ravel()])
+
+        row, column = zip(*_each(look, self._blocks(), threads), strict=True)
+        return np.concatenate(row), np.concatenate(column)
+
+    def _points_of(self, rows: Ints) -> tuple[Ints, Ints]:
+        """The points of some rows one after another, and where each row's begin."""
+        count = self.count[rows]
+        first = np.cumsum(count) - count
+        return np.arange(int(count.sum())) + np.repeat(self.first[rows] - first, count), first
+
+    def _blocks(self) -> list[slice]:
+        step = max(BLOCK // self.columns, 1)
+        return [slice(start, start + step) for start in range(0, len(self.points), step)]
+
+
+def _each(look: Callable[[slice], T], blocks: Iterable[slice], threads: int) -> list[T]:
+    if threads == 1:
+        return [look(block) for block in blocks]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(look, blocks))
+
+
+def _distances(a: Floats, b: Floats) -> Floats:
+    apart = a[:, :1] - b[:, 0]
+    apart *= apart
+    other = a[:, 1:] - b[:, 1]
+    other *= other
+    apart += other
+    return np.sqrt(apart, out=apart)
+
+
+def _squared(vector: Floats) -> Floats:
+    squared: Floats = np.einsum("ij,ij->i", vector, vector)
+    return squared
+
+
+def _lowest_of_each(values: Floats, first: Ints) -> Floats:
+    lowest: Floats = np.minimum.reduceat(values, first, axis=0)
+    return lowest
