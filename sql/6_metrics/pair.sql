@@ -1,0 +1,21 @@
+-- metrics.pair: which recovered track is taken for which person, and how well the two agree.
+--
+-- One to one, for every stage of the recovery: 1 the night of each day (slots that start before
+-- 06:00), 2 each whole day, 3 everything. Days are linked by moving whole days from track to track,
+-- so the first two stages are read off the final tracks. optimal: the smallest total distance
+-- (dsilva2024); exact, and offered for up to 5,000 people whose cells all have coordinates.
+-- greedy: in the order of the tracks, the person still free with most slots in the same cell, the
+-- smallest number among equals (xu2017). A run that stopped early is compared over the slots it has.
+--
+-- grain:      run_id, pairing, stage, from_slot, person
+-- written by: trajlab.metrics
+-- columns:
+--   run_id     VARCHAR  the run, see study.run
+--   pairing    VARCHAR  optimal or greedy
+--   stage      INTEGER  1 night, 2 day, 3 everything
+--   from_slot  INTEGER  first slot compared: the day's first, 0 for everything
+--   person     INTEGER  the person, see records.person
+--   track      INTEGER  the track, see attacks.track; null when there are fewer tracks than people
+--   slots      BIGINT   slots compared: those in which the person is somewhere
+--   hits       BIGINT   slots in which the track is in the person's cell
+--   edits      BIGINT   insertions, deletions and replacements that turn the track's cells into the person's

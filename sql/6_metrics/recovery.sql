@@ -1,0 +1,25 @@
+-- metrics.recovery: how much a run recovered: every score of the attack, with its uncertainty.
+--
+-- Each estimate is a mean over people (over tracks for the uniqueness of what was recovered), low and high its
+-- 95 % percentile bootstrap interval over them, seeded. Scores that compare with the truth exist
+-- where the lab knows it.
+--   accuracy        share of slots in the right cell (xu2017, eq. 5)
+--   error_m         mean distance in metres
+--   within_1000m    share of points with a distance above 0 and up to 1,000 metres
+--   beyond_1000m    share of points with a distance above 1,000 metres
+--   levenshtein     1 - edits / slots (dsilva2024, eq. 7)
+--   unique_share    share whose set of the k most frequent cells is shared by nobody
+--   distinct_share  distinct sets / members
+--
+-- grain:      run_id, of, metric, level, pairing
+-- written by: trajlab.metrics
+-- columns:
+--   run_id    VARCHAR  the run, see study.run
+--   of        VARCHAR  what is measured: recovered, or truth as its yardstick
+--   metric    VARCHAR  name of the score, see above
+--   level     INTEGER  k for unique_share and distinct_share; else the stage: 1 nights, 2 days, 3 everything
+--   pairing   VARCHAR  how tracks were paired with people, see metrics.pair; none where that does not matter
+--   people    BIGINT   people or tracks that the mean is over
+--   estimate  DOUBLE   the mean
+--   low       DOUBLE   lower end of the interval
+--   high      DOUBLE   upper end of the interval
