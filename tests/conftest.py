@@ -33,7 +33,9 @@ def tiny() -> tl.Lab:
 
 @pytest.fixture(scope="session")
 def town() -> tl.Lab:
-    """The tiny town with its release: shared between tests, so only for reading."""
+    """The tiny town with its release, attacked: shared between tests, so only for reading."""
     lab = tiny_lab()
-    lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX)
+    lab.feasibility(release)
+    lab.attack(release, "xu2017")
     return lab

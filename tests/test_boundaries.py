@@ -27,6 +27,10 @@ MAY_IMPORT = {
     # What an attack sees: no store, no records, no truth.
     "release": {"errors", "matrix"},
     "matrix": {"errors", "release"},
+    "matching": {"matching"},
+    "attacks": {"attacks", "matching", "errors", "release"},
+    "metrics": {"metrics", "errors", "progress", "query", "store"},
+    "prepare": {"prepare", "errors", "engine", "ingest", "spatial", "slots", "lab", "release"},
 }
 
 
@@ -50,6 +54,21 @@ def test_a_module_imports_only_what_lies_below_it(module):
     assert files
     for file in files:
         assert imports(file) <= MAY_IMPORT[module], file
+
+
+def test_sql_of_attacks_reads_only_what_is_published():
+    for query in catalogue().values():
+        if query.table.startswith("attacks."):
+            assert {table.partition(".")[0] for table in query.reads} <= {"counts", "grid", "attacks"}, query.table
+            assert {"person", "uid"}.isdisjoint(c.name for c in query.columns), query.table
+
+
+def test_the_solver_speaks_of_no_mobility():
+    words = re.compile(
+        r"\b(person|people|cell|slot|track|trajector\w*|night|day|attack|release|mobility)s?\b", re.IGNORECASE
+    )
+    for file in (PACKAGE / "matching").glob("*.py"):
+        assert not words.findall(file.read_text(encoding="utf-8").replace("slots=True", "")), file
 
 
 def test_what_is_published_says_so_and_knows_no_person():

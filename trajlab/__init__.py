@@ -7,6 +7,8 @@ The stages, in the order in which data passes through them:
     slots      local time slots, gaps filled -> slots.position
     counts     people per cell and slot -> counts.occupancy, counts.flow
     release    what is published, and nothing else: all that an attack may see
+    attacks    tracks recovered from a release, by matchings proved optimal -> attacks.track, attacks.step
+    metrics    what was recovered, against the truth and beside yardsticks -> metrics.*, report.every_metric
     report     one page to look at
 
     >>> import trajlab as tl
@@ -31,16 +33,21 @@ __all__ = [
     "flow",
     "occupancy",
     "open",
+    "recover",
+    "recover_by_day",
+    "score",
     "simulate",
     "simulate_campus",
     "simulate_stations",
 ]
 
 if TYPE_CHECKING:
+    from trajlab.attack import recover, recover_by_day
     from trajlab.counts import flow, occupancy
     from trajlab.errors import TrajlabError
     from trajlab.lab import Lab
     from trajlab.lab import open_lab as open  # noqa: A004
+    from trajlab.metrics import compare as score
     from trajlab.release import Release
     from trajlab.simulation import simulate, simulate_campus, simulate_stations
 
@@ -51,6 +58,9 @@ _HOME = {
     "flow": ("trajlab.counts", "flow"),
     "occupancy": ("trajlab.counts", "occupancy"),
     "open": ("trajlab.lab", "open_lab"),
+    "recover": ("trajlab.attack", "recover"),
+    "recover_by_day": ("trajlab.attack", "recover_by_day"),
+    "score": ("trajlab.metrics", "compare"),
     "simulate": ("trajlab.simulation", "simulate"),
     "simulate_campus": ("trajlab.simulation", "simulate_campus"),
     "simulate_stations": ("trajlab.simulation", "simulate_stations"),

@@ -23,6 +23,7 @@ from trajlab import attacks
 from trajlab.attacks import Attack, Online, Tracks
 from trajlab.attacks.watch import Step, Watch
 from trajlab.errors import AttackError, UnknownNameError
+from trajlab.metrics import optimal
 from trajlab.metrics.pairing import PAIRINGS
 from trajlab.query import Query
 from trajlab.release import Release, digest
@@ -213,9 +214,10 @@ def _score(store: Store, run: Run, pairings: tuple[str, ...], progress: Progress
 
     if store.rows("select 1 from metrics.recovery where run_id = $id", id=run.id):
         found = {p for (p,) in store.rows("select distinct pairing from metrics.pair where run_id = $id", id=run.id)}
-        if not found or found >= set(pairings) or found == {"greedy"} != set(pairings):
+        possible = {p for p in pairings if p != "optimal" or run.people <= optimal.UP_TO}
+        if not found or possible <= found:  # nothing found: there is no truth to pair with
             return
-        pairings = tuple(p for p in PAIRINGS if p in found | set(pairings))
+        pairings = tuple(p for p in PAIRINGS if p in found | possible)
     with store.transaction(f"scores of {run.attack}"):
         score(store, run.id, pairings=pairings, seed=run.seed, progress=progress)
 

@@ -4,7 +4,8 @@ The flow, from files to a page to look at:
 
   trajlab ingest lab.duckdb traces.parquet --kind gps --tz Europe/Lisbon
   trajlab release lab.duckdb --index h3:8 --slot 30min
-  trajlab sql lab.duckdb "select * from report.summary"
+  trajlab attack lab.duckdb dsilva2024
+  trajlab sql lab.duckdb "select * from report.every_metric"
   trajlab report lab.duckdb -o report.html
 
 No data at hand? `trajlab demo` simulates a city and goes all the way.
@@ -16,7 +17,7 @@ import argparse
 import inspect
 import io
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,6 +142,55 @@ def release(args: argparse.Namespace) -> None:
         )
         summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
         print(_as_lines(summary))
+
+
+def prepare(args: argparse.Namespace) -> None:
+    """Make a sub-dataset of D'Silva et al. 2024 from its public download, in a new lab.
+
+    Datasets: geolife-37, geolife-38, geolife-43 (give the folder Data), porto-3x3, porto-7x7
+    (give train.csv). docs/prepare.md says every step and where its numbers come from.
+    """
+    with _new_lab_only_if_it_works(args.lab), _open(args) as lab:
+        print(lab.prepare(args.dataset, args.download))
+
+
+def attack(args: argparse.Namespace) -> None:
+    """Recover tracks from a release's counts, and score them against the truth.
+
+    The yardsticks shuffle and stay run beside every attack. dsilva2024 works day by day: an
+    interrupted run keeps its finished days, and the same command goes on from there.
+    Everything is stored: attacks.track, attacks.step, metrics.*, report.every_metric.
+    """
+    with _open(args, must_exist=True) as lab:
+        settings = {name: _value(text) for name, text in _pairs(args.set, "--set").items()}
+        found = lab.published(_release(lab, args.release))
+        run = lab.attack(found, args.attack, seed=args.seed, pairing=args.pairing, **settings)
+        print(f"run {run.id} of {run.attack} on release {run.release_id}: {run.people:,} tracks over {run.days} days")
+        scores = lab.sql(
+            "select metric, level, pairing, estimate, low, high, shuffle, stay from report.every_metric "
+            "where run_id = $id and of = 'recovered' order by metric, level, pairing",
+            id=run.id,
+        )
+        _print(scores, "table", 60)
+
+
+def feasibility(args: argparse.Namespace) -> None:
+    """Measure how regular and how singular the people behind a release are (xu2017, figures 2 to 7).
+
+    Fills metrics.place_share, singled_out, night_places, night_share, prediction_error and day_gain.
+    """
+    with _open(args, must_exist=True) as lab:
+        found = lab.published(_release(lab, args.release))
+        lab.feasibility(found, seed=args.seed)
+        _print(
+            lab.sql(
+                "select knowledge, points, people, unique_people, estimate, low, high from metrics.singled_out "
+                "where release_id = $id order by knowledge, points",
+                id=found.id,
+            ),
+            "table",
+            40,
+        )
 
 
 def sql(args: argparse.Namespace) -> None:
@@ -271,6 +321,38 @@ def _release_options(c: argparse.ArgumentParser) -> None:
     )
 
 
+def _prepare_options(c: argparse.ArgumentParser) -> None:
+    c.add_argument("dataset", help="such as geolife-37 or porto-7x7")
+    c.add_argument("download", help="GeoLife's folder Data, or Porto's train.csv")
+    _lab(c)
+
+
+def _attack_options(c: argparse.ArgumentParser) -> None:
+    from trajlab.attacks import names
+
+    _lab(c)
+    c.add_argument("attack", help=f"one of {', '.join(names())}")
+    c.add_argument("--release", metavar="ID", help="the release to attack (default: the only one in the lab)")
+    c.add_argument("--seed", type=int, default=0, help="another number, other ties (default: 0)")
+    c.add_argument(
+        "--pairing",
+        default="both",
+        help="tracks to people for the scores: optimal (up to some thousand people), greedy or both (default: both)",
+    )
+    c.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        help="a setting: night_hours and direct_link_below of xu2017, lookback of dsilva2024",
+    )
+
+
+def _feasibility_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("--release", metavar="ID", help="the release to measure (default: the only one in the lab)")
+    c.add_argument("--seed", type=int, default=0, help="which points are drawn of each person (default: 0)")
+
+
 def _sql_options(c: argparse.ArgumentParser) -> None:
     _lab(c)
     c.add_argument("query", help="one SELECT, or - to read it from standard input")
@@ -298,9 +380,12 @@ def _report_options(c: argparse.ArgumentParser) -> None:
 COMMANDS: dict[Callable[[argparse.Namespace], None], Callable[[argparse.ArgumentParser], None]] = {
     demo: _demo_options,
     simulate: _simulate_options,
+    prepare: _prepare_options,
     geography: _geography_options,
     ingest: _ingest_options,
     release: _release_options,
+    feasibility: _feasibility_options,
+    attack: _attack_options,
     sql: _sql_options,
     describe: _describe_options,
     export: _export_options,
@@ -337,6 +422,26 @@ def _pairs(given: list[str] | None, flag: str) -> dict[str, str]:
         if "=" not in pair:
             raise TrajlabError(f"{flag} takes name=value, not {pair!r}")
     return dict(pair.split("=", 1) for pair in given or [])
+
+
+def _value(text: str) -> int | float | str:
+    """A setting as the number that it looks like."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _release(lab: Lab, asked: str | None) -> str:
+    """The release asked for; without asking, the only one there is."""
+    if asked is not None:
+        return asked
+    known = lab.sql("select release_id from counts.release order by release_id")["release_id"].to_list()
+    if len(known) == 1:
+        return str(known[0])
+    if not known:
+        raise TrajlabError("the lab has no release yet: make one with trajlab release")
+    raise TrajlabError(f"the lab has {len(known)} releases: say which with --release; there are: {', '.join(known)}")
 
 
 def _columns(given: list[str] | None) -> dict[str, str] | None:

@@ -14,12 +14,15 @@ from trajlab.query import Query, describe
 from trajlab.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
     import polars as pl
 
+    from trajlab.attack import Run
     from trajlab.grid import Box
     from trajlab.ingest import Ingested
+    from trajlab.prepare import Prepared, Recipe
     from trajlab.release import Release
 
 
@@ -160,6 +163,52 @@ class Lab:
 
         with said_kindly("reading a release"):
             return load(self._store, release_id)
+
+    def attack(self, release: Release, attack: str, *, seed: int = 0, pairing: str = "both", **settings: Any) -> Run:
+        """Recover tracks from a release and score them; the same request twice is run once.
+
+        `attack` is xu2017, dsilva2024, or one of the yardsticks shuffle and stay, which run
+        beside every attack. `settings` are the attack's own (night_hours, direct_link_below,
+        lookback). Tracks are in `attacks.track`, the proof of each step in `attacks.step`,
+        scores in `metrics.*` and, side by side, in `report.every_metric`. `pairing` says how
+        tracks are paired with people for the scores: optimal, greedy or both; optimal is for
+        up to some thousand people. A release made elsewhere (`Release.from_matrix`) is kept in the
+        lab, and scored where no truth is needed.
+        """
+        from trajlab.attack import run
+
+        return run(self._store, release, attack, seed=seed, settings=settings, pairing=pairing, progress=self._progress)
+
+    def attack_by_day(
+        self, release: Release, attack: str = "dsilva2024", *, seed: int = 0, pairing: str = "both", **settings: Any
+    ) -> Iterator[Run]:
+        """The same, a `Run` after each day: what is stored so far can be read between them.
+
+        Stop whenever you like: the days done stay in the lab, and asking again goes on from
+        there. Scores come after the last day.
+        """
+        from trajlab.attack import run_by_day
+
+        return run_by_day(
+            self._store, release, attack, seed=seed, settings=settings, pairing=pairing, progress=self._progress
+        )
+
+    def feasibility(self, release: Release, *, seed: int = 0) -> None:
+        """How regular and how singular the people behind a release are (xu2017, figures 2 to 7).
+
+        Builds `metrics.place_share`, `singled_out`, `night_places`, `night_share`,
+        `prediction_error` and `day_gain`; they read the truth, so the release must be the lab's own.
+        """
+        from trajlab.metrics.feasibility import build
+
+        with self._store.transaction("feasibility"):
+            build(self._store, release.id, seed=seed, progress=self._progress)
+
+    def prepare(self, dataset: str | Recipe, download: str | Path) -> Prepared:
+        """Make a sub-dataset of dsilva2024, table I, from its download: records and one release."""
+        from trajlab.prepare import prepare
+
+        return prepare(self, dataset, download)
 
     def table(self, name: str) -> pl.DataFrame:
         """A whole table of the lab as a polars frame, in the order of its key."""

@@ -46,7 +46,7 @@ def test_the_header_lists_the_tables_read(query, empty):
 
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_header_lists_the_columns_with_their_types(query, empty):
-    types = {"release_id": "x", "index_id": 1, "seed": "0", "fill": "none"}
+    types = {"release_id": "x", "run_id": "x", "index_id": 1, "seed": "0", "fill": "none"}
     params = {name: types.get(name, 1) for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {
@@ -87,7 +87,8 @@ def test_the_database_carries_the_words_of_the_header(query, town):
 def test_the_file_runs_as_it_stands_after_set_variable(query, town):
     """As in the DuckDB shell: no parameters are bound, `$name` is the session's variable."""
     (release_id, index_id), *_ = town.sql("select release_id, index_id from counts.release").iter_rows()
-    values = {"release_id": release_id, "index_id": index_id, "tick_seconds": 900, "slots_per_day": 8, "slots": 16,
+    ((run_id,),) = town.sql("select run_id from study.run where attack = 'xu2017'").iter_rows()
+    values = {"run_id": run_id, "night_slots": 2, "release_id": release_id, "index_id": index_id, "tick_seconds": 900, "slots_per_day": 8, "slots": 16,
               "days": 2, "last_week": 0, "coverage": 0.0, "people": None, "seed": "0", "fill": "static",
               "min_count": 1}  # fmt: skip
     con = town._store.con
@@ -98,7 +99,9 @@ def test_the_file_runs_as_it_stands_after_set_variable(query, town):
     rows = con.execute(f"select {columns} from ({query.select}) order by {key}").fetchall()
     for name in query.params:
         con.execute(f"reset variable {name}")
-    assert rows == con.execute(f"select {columns} from {query.table} order by {key}").fetchall()
+    of_this = " and ".join(f"{name} = ${name}" for name in query.scope) or "true"
+    scope = {name: values[name] for name in query.scope}
+    assert rows == con.execute(f"select {columns} from {query.table} where {of_this} order by {key}", scope).fetchall()
 
 
 def test_every_golden_table_belongs_to_a_sql_file():

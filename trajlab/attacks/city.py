@@ -33,6 +33,7 @@ class City:
         self.step = max(1e-3, 2.0 ** np.ceil(np.log2(max(extent, 1.0) / 2**28)))
         lattice = np.rint((xy[self.order] - low) / self.step).astype(np.int64)
         self.x, self.y = lattice[:, 0].copy(), lattice[:, 1].copy()
+        self.reach = 3.0 * float(np.hypot(*(xy.max(axis=0) - low)))
         self._span = 4 * int(lattice.max(initial=1)) + 1
         self.counts = release.matrix()[:, self.order]
         self.cells = len(self.order)
@@ -40,9 +41,9 @@ class City:
         self.slots, self.slots_per_day = release.slots, release.slots_per_day
         self.seed = seed
         self.cell_keys: Keys = keys(seed, self.x, self.y)
-        self._codes = self.code(self.x, self.y)
-        self._by_code = np.argsort(self._codes, kind="stable")
-        self.xy = self.metres(self.x, self.y)
+        self.codes = self._code(self.x, self.y)
+        self._by_code = np.argsort(self.codes, kind="stable")
+        self.xy = self.points(self.codes)
         seconds = 86_400 // self.slots_per_day
         first = int(dt.timedelta(hours=release.start.hour, minutes=release.start.minute).total_seconds())
         self.is_night = (first + seconds * np.arange(self.slots_per_day)) % 86_400 < night_hours * 3600
@@ -55,28 +56,29 @@ class City:
         """Counts of one day, slots × cells; the last day may be shorter."""
         return self.counts[number * self.slots_per_day : (number + 1) * self.slots_per_day]
 
-    def metres(self, x: Ints, y: Ints) -> Floats:
-        metres: Floats = np.column_stack([x, y]) * self.step
+    def ahead(self, before: Ints, now: Ints) -> Ints:
+        """The lattice point that a track reaches by going on as it did: 2·now − before."""
+        return self._code(2 * self.x[now] - self.x[before], 2 * self.y[now] - self.y[before])
+
+    def points(self, code: Ints) -> Floats:
+        """Lattice points in metres."""
+        x = (code + self._span // 2) // self._span
+        metres: Floats = np.column_stack([x, code - x * self._span]) * self.step
         return metres
 
-    def code(self, x: Ints, y: Ints) -> Ints:
+    def _code(self, x: Ints, y: Ints) -> Ints:
         """One number for a lattice point up to a city's width outside it."""
         return x * self._span + y
 
-    def decode(self, code: Ints) -> tuple[Ints, Ints]:
-        half = self._span // 2
-        x = (code + half) // self._span
-        return x, code - x * self._span
-
     def cell_at(self, code: Ints) -> Ints:
         """The cell that stands at each lattice point, or -1."""
-        at = np.searchsorted(self._codes, code, sorter=self._by_code)
+        at = np.searchsorted(self.codes, code, sorter=self._by_code)
         cell = self._by_code[np.minimum(at, self.cells - 1)]
-        return np.where(self._codes[cell] == code, cell, -1)
+        return np.where(self.codes[cell] == code, cell, -1)
 
-    def chance(self, day: int, slot: int) -> np.random.Generator:
-        """Chance of one step: its own, so that neither threads nor an interruption shift it."""
-        return np.random.default_rng([self.seed, day, slot])
+    def chance(self, day: int, stage: str) -> np.random.Generator:
+        """Chance of one day's steps or of its link: its own, so that neither threads nor an interruption shift it."""
+        return np.random.default_rng([self.seed, day, stage == "link"])
 
     def as_listed(self, cells: Ints) -> npt.NDArray[np.int32]:
         """Cell numbers in the order of the release."""

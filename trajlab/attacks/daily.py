@@ -1,9 +1,10 @@
 """One day of counts to one day of tracks: an optimal matching from each slot to the next.
 
-People with the same cost row are interchangeable, so sources are groups of them. Where the
-cost is the distance from a single predicted point, whoever is predicted where somebody is
-counted stays there at no cost in some optimal plan (triangle inequality); that mass is
-taken out first. It is not so for the nearest of several points.
+People with the same cost row are interchangeable, so sources are groups of them. A group
+that is expected at one point, where somebody is counted, stays there at no cost in some
+optimal plan: whoever else was to go there can take its place elsewhere for no more than the
+detour (triangle inequality). That mass is taken out first. It is not so for a group that is
+expected at the nearest of several points: it may be as cheap elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajlab.attacks.city import City, Ints
+from trajlab.attacks.city import City, Floats, Ints
 from trajlab.attacks.watch import Step, Watch
 from trajlab.matching import Plan, nearest_first, spread, transport
 from trajlab.matching.ties import keys
@@ -26,106 +27,124 @@ class Successors:
     cell: Ints
 
 
-def first_slot(city: City, day: int) -> Ints:
-    """Any labelling of the counts: tracks in the order of cells."""
-    return np.repeat(np.arange(city.cells), city.day(day)[0])
+class Day:
+    """A day under way: the rules by which tracks go from one slot to the next, slots in order."""
+
+    def __init__(self, city: City, number: int, watch: Watch, *, link_below: float = 0.0, threads: int = 1) -> None:
+        self.city, self.number, self.watch = city, number, watch
+        self.link_below, self.threads = link_below, threads
+        self.counts = city.day(number)
+        self._rng = city.chance(number, "steps")
+
+    def first(self) -> Ints:
+        """Any labelling of the first counts: tracks in the order of cells."""
+        return np.repeat(np.arange(self.city.cells), self.counts[0])
+
+    def stay_near(self, slot: int, now: Ints) -> Ints:
+        """The night rule: cost = distance from the current cell."""
+        source = np.flatnonzero(np.bincount(now, minlength=self.city.cells))
+        position = np.empty(self.city.cells, dtype=np.int64)
+        position[source] = np.arange(len(source))
+        return self._from_one_point(slot, "night", position[now], self.city.codes[source])
+
+    def keep_going(self, slot: int, before: Ints, now: Ints) -> Ints:
+        """The day rule: cost = distance from 2·current − previous."""
+        going, member = np.unique(self.city.ahead(before, now), return_inverse=True)
+        return self._from_one_point(slot, "day", member, going)
+
+    def follow_habit(self, slot: int, before: Ints, now: Ints, habit: Successors) -> Ints:
+        """dsilva2024, eq. 4: cost = distance from the nearest of 2·current − previous and the usual next cells."""
+        city = self.city
+        pair, member = np.unique(now * city.cells + before, return_inverse=True)
+        current, previous = pair // city.cells, pair % city.cells
+        going = city.ahead(previous, current)
+        usual = np.diff(habit.first)[current]
+        only = np.where(usual == 1, habit.cell[np.minimum(habit.first[current], len(habit.cell) - 1)], current)
+        one_point = (usual == 0) | ((usual == 1) & (city.codes[only] == going))
+        label = np.where(one_point, 2 * going + 1, 2 * pair)  # those expected at the same single point are one group
+        label, group, place = np.unique(label, return_index=True, return_inverse=True)
+        flow = _Flow(np.bincount(place[member]), self.counts[slot + 1])
+        flow.stay(np.where(one_point[group], city.cell_at(going[group]), -1))
+        left, right = flow.left()
+        plan = Plan.nothing()
+        if len(left):
+            points, first = _points(city, going[group[left]], current[group[left]], habit)
+            plan = self._transport(points, flow.supply[left], right, flow.demand[right], label[left], first)
+            flow.take(left[plan.source], right[plan.sink], plan.amount)
+        return self._done(slot, "day", flow, place[member], plan, len(left), len(right))
+
+    def _from_one_point(self, slot: int, stage: str, member: Ints, going: Ints) -> Ints:
+        """Groups that are each expected at one lattice point."""
+        flow = _Flow(np.bincount(member, minlength=len(going)), self.counts[slot + 1])
+        flow.stay(self.city.cell_at(going))
+        left, right = flow.left()
+        plan = Plan.nothing()
+        if self.link_below > 0 and len(left):
+            points, sinks = self.city.points(going[left]), self.city.xy[right]
+            near = nearest_first(points, flow.supply[left], sinks, flow.demand[right], self.link_below)
+            flow.take(left[near.source], right[near.sink], near.amount)
+            left, right = flow.left()
+        if len(left):
+            points = self.city.points(going[left])
+            plan = self._transport(points, flow.supply[left], right, flow.demand[right], going[left], None)
+            flow.take(left[plan.source], right[plan.sink], plan.amount)
+        return self._done(slot, stage, flow, member, plan, len(left), len(right))
+
+    def _transport(
+        self, points: Floats, supply: Ints, cells: Ints, demand: Ints, label: Ints, first: Ints | None
+    ) -> Plan:
+        return transport(
+            points,
+            supply,
+            self.city.xy[cells],
+            demand,
+            source_keys=keys(self.city.seed, label),
+            sink_keys=self.city.cell_keys[cells],
+            first=first,
+            largest=self.city.reach,
+            threads=self.threads,
+        )
+
+    def _done(self, slot: int, stage: str, flow: _Flow, member: Ints, plan: Plan, sources: int, sinks: int) -> Ints:
+        """The next cell of every track; tells the watch what the optimal part of the step cost."""
+        at = self.number * self.city.slots_per_day + slot + 1
+        self.watch.done(Step(at, stage, sources, sinks, plan.cost, plan.bound, plan.rounds))
+        return spread(flow.taken(), member, self._rng)
 
 
-def stay_near(city: City, day: int, slot: int, now: Ints, watch: Watch, *, link_below: float, threads: int) -> Ints:
-    """The night rule: cost = distance from the current cell."""
-    source = np.flatnonzero(np.bincount(now, minlength=city.cells))
-    position = np.empty(city.cells, dtype=np.int64)
-    position[source] = np.arange(len(source))
-    return _step(city, day, slot, "night", position[now], city.code(city.x, city.y)[source], watch, link_below, threads)
+class _Flow:
+    """How many of each group are still to be placed, and where there is still room."""
+
+    def __init__(self, supply: Ints, demand: Ints) -> None:
+        self.supply, self.demand = supply, demand.copy()
+        self._taken: list[tuple[Ints, Ints, Ints]] = []
+
+    def stay(self, at: Ints) -> None:
+        """Leave groups in the cell where they are expected, as many as are counted there; -1: nowhere."""
+        source = np.flatnonzero(at >= 0)
+        self.take(source, at[source], np.minimum(self.supply[source], self.demand[at[source]]))
+
+    def left(self) -> tuple[Ints, Ints]:
+        return np.flatnonzero(self.supply), np.flatnonzero(self.demand)
+
+    def take(self, source: Ints, cell: Ints, amount: Ints) -> None:
+        np.subtract.at(self.supply, source, amount)
+        np.subtract.at(self.demand, cell, amount)
+        self._taken.append((source, cell, amount))
+
+    def taken(self) -> Plan:
+        source, cell, amount = (np.concatenate(part) for part in zip(*self._taken, strict=True))
+        return Plan(source, cell, amount)
 
 
-def keep_going(
-    city: City, day: int, slot: int, before: Ints, now: Ints, watch: Watch, *, link_below: float, threads: int
-) -> Ints:
-    """The day rule: cost = distance from 2·current − previous."""
-    code = city.code(2 * city.x[now] - city.x[before], 2 * city.y[now] - city.y[before])
-    predicted, member = np.unique(code, return_inverse=True)
-    return _step(city, day, slot, "day", member, predicted, watch, link_below, threads)
-
-
-def follow_habit(
-    city: City, day: int, slot: int, before: Ints, now: Ints, habit: Successors, watch: Watch, *, threads: int
-) -> Ints:
-    """dsilva2024, eq. 4: cost = distance from the nearest of 2·current − previous and the usual next cells."""
-    pair, member = np.unique(now * city.cells + before, return_inverse=True)
-    current, previous = pair // city.cells, pair % city.cells
+def _points(city: City, going: Ints, current: Ints, habit: Successors) -> tuple[Floats, Ints]:
+    """For each group where it is going and its usual next cells, one group after another; where each begins."""
     usual = np.diff(habit.first)[current]
-    first = np.concatenate([[0], np.cumsum(usual + 1)])
-    x, y = np.empty(first[-1], dtype=np.int64), np.empty(first[-1], dtype=np.int64)
-    x[first[:-1]] = 2 * city.x[current] - city.x[previous]
-    y[first[:-1]] = 2 * city.y[current] - city.y[previous]
-    rest = np.ones(len(x), dtype=bool)
-    rest[first[:-1]] = False
-    which = np.repeat(habit.first[current] - (first[:-1] - np.arange(len(pair))), usual) + np.arange(int(usual.sum()))
-    x[rest], y[rest] = city.x[habit.cell[which]], city.y[habit.cell[which]]
-    demand = city.day(day)[slot + 1]
-    sinks = np.flatnonzero(demand)
-    plan = transport(
-        city.metres(x, y),
-        np.bincount(member),
-        city.xy[sinks],
-        demand[sinks],
-        source_keys=keys(city.seed, current, previous),
-        sink_keys=city.cell_keys[sinks],
-        first=first[:-1],
-        threads=threads,
-    )
-    _tell(city, day, slot, "day", plan, len(pair), len(sinks), watch)
-    return sinks[spread(plan, member, city.chance(day, slot))]
-
-
-def _step(
-    city: City,
-    day: int,
-    slot: int,
-    stage: str,
-    member: Ints,
-    predicted: Ints,
-    watch: Watch,
-    link_below: float,
-    threads: int,
-) -> Ints:
-    """Match groups, each predicted at one lattice point, with the counts of the next slot."""
-    supply = np.bincount(member, minlength=len(predicted))
-    demand = city.day(day)[slot + 1].copy()
-    at = city.cell_at(predicted)
-    source = np.flatnonzero(at >= 0)
-    cell = at[source]
-    stays = np.minimum(supply[source], demand[cell])
-    supply[source] -= stays
-    demand[cell] -= stays
-    made = [(source, cell, stays)]
-    plan = Plan.nothing()
-    left, right = np.flatnonzero(supply), np.flatnonzero(demand)
-    if link_below > 0 and len(left):
-        linked = nearest_first(
-            city.metres(*city.decode(predicted[left])), supply[left], city.xy[right], demand[right], link_below
-        )
-        np.subtract.at(supply, left[linked.source], linked.amount)
-        np.subtract.at(demand, right[linked.sink], linked.amount)
-        made.append((left[linked.source], right[linked.sink], linked.amount))
-        left, right = np.flatnonzero(supply), np.flatnonzero(demand)
-    if len(left):
-        plan = transport(
-            city.metres(*city.decode(predicted[left])),
-            supply[left],
-            city.xy[right],
-            demand[right],
-            source_keys=keys(city.seed, predicted[left]),
-            sink_keys=city.cell_keys[right],
-            threads=threads,
-        )
-        made.append((left[plan.source], right[plan.sink], plan.amount))
-    _tell(city, day, slot, stage, plan, len(left), len(right), watch)
-    source, cell, amount = (np.concatenate(part) for part in zip(*made, strict=True))
-    return spread(Plan.of(source, cell, amount), member, city.chance(day, slot))
-
-
-def _tell(city: City, day: int, slot: int, stage: str, plan: Plan, sources: int, sinks: int, watch: Watch) -> None:
-    at = day * city.slots_per_day + slot + 1
-    watch.done(Step(at, stage, sources, sinks, plan.cost, plan.bound, plan.rounds))
+    first = np.cumsum(usual + 1) - usual - 1
+    code = np.empty(int((usual + 1).sum()), dtype=np.int64)
+    code[first] = going
+    rest = np.ones(len(code), dtype=bool)
+    rest[first] = False
+    begin = np.cumsum(usual) - usual
+    code[rest] = city.codes[habit.cell[np.arange(int(usual.sum())) + np.repeat(habit.first[current] - begin, usual)]]
+    return city.points(code), first

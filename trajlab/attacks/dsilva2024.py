@@ -11,14 +11,14 @@ import numpy as np
 
 from trajlab.attacks import Tracks
 from trajlab.attacks.city import City, Ints
-from trajlab.attacks.daily import Successors, first_slot, follow_habit, keep_going, stay_near
+from trajlab.attacks.daily import Day, Successors
 from trajlab.attacks.linking import link
 from trajlab.attacks.watch import Watch
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release
 
-MANY = 2_000
+MANY = 500
 """People from which on a single step is worth several threads."""
 
 
@@ -66,28 +66,24 @@ class DSilva2024:
                 today = self._day(city, day, seen.successors(), watch, threads)
                 if day:
                     width = city.slots_per_day
-                    earlier = [
-                        tracks[:, (d - 1) * width : d * width] for d in range(day, max(day - self.lookback, 0), -1)
-                    ]
+                    last = range(day - 1, max(day - 1 - self.lookback, -1), -1)
+                    earlier = [tracks[:, number * width : (number + 1) * width] for number in last]
                     today = today[link(city, day, earlier, today, watch, threads=threads)]
                 seen.add(np.concatenate([tracks[:, -1:], today], axis=1))
                 tracks = np.concatenate([tracks, today], axis=1)
                 yield city.as_listed(today)
 
-    def _day(self, city: City, day: int, habit: Successors, watch: Watch, threads: int) -> Ints:
-        slots = len(city.day(day))
-        tracks = np.empty((city.people, slots), dtype=np.int64)
-        tracks[:, 0] = first_slot(city, day)
-        for slot in range(slots - 1):
-            before, now = tracks[:, max(slot - 1, 0)], tracks[:, slot]
+    def _day(self, city: City, number: int, habit: Successors, watch: Watch, threads: int) -> Ints:
+        day = Day(city, number, watch, threads=threads)
+        tracks = [day.first()]
+        for slot in range(len(day.counts) - 1):
             if slot == 0:
-                after = stay_near(city, day, slot, now, watch, link_below=0.0, threads=threads)
+                tracks.append(day.stay_near(slot, tracks[-1]))
             elif len(habit.cell) == 0:
-                after = keep_going(city, day, slot, before, now, watch, link_below=0.0, threads=threads)
+                tracks.append(day.keep_going(slot, tracks[-2], tracks[-1]))
             else:
-                after = follow_habit(city, day, slot, before, now, habit, watch, threads=threads)
-            tracks[:, slot + 1] = after
-        return tracks
+                tracks.append(day.follow_habit(slot, tracks[-2], tracks[-1], habit))
+        return np.column_stack(tracks)
 
 
 class Transitions:

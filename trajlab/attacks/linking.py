@@ -13,9 +13,6 @@ from trajlab.attacks.watch import Step, Watch
 from trajlab.matching import assign
 from trajlab.matching.ties import keys
 
-LINK = 1 << 40
-"""Marks the chance of a link, so that it is not that of a slot."""
-
 
 def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watch, *, threads: int = 1) -> Ints:
     """For every track so far the track of `today` that continues it.
@@ -42,9 +39,9 @@ def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watc
         savings,
         city.people,
         most=1.0,
-        row_keys=keys(city.seed, number, LINK + day),
-        column_keys=keys(city.seed, number, -LINK - day),
-        rng=city.chance(day, LINK),
+        row_keys=keys(city.seed, number, day),
+        column_keys=keys(city.seed, number, -day),
+        rng=city.chance(day, "link"),
         threads=threads,
     )
     shared_nothing = city.people * alike[0].constant + float(row_term.sum() + alike[0].column_term.sum())

@@ -11,14 +11,14 @@ import numpy as np
 
 from trajlab.attacks import Tracks
 from trajlab.attacks.city import City, Ints, check_hours
-from trajlab.attacks.daily import first_slot, keep_going, stay_near
+from trajlab.attacks.daily import Day
 from trajlab.attacks.linking import link
 from trajlab.attacks.watch import Watch
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release
 
-MANY = 2_000
+MANY = 500
 """People from which on several days are worked on at once."""
 
 
@@ -65,19 +65,15 @@ class Xu2017:
             tracks[:, start : start + part.shape[1]] = city.as_listed(part[member])
         return tracks
 
-    def _day(self, city: City, day: int, watch: Watch) -> Ints:
-        slots = len(city.day(day))
-        tracks = np.empty((city.people, slots), dtype=np.int64)
-        tracks[:, 0] = first_slot(city, day)
-        below = self.direct_link_below
-        for slot in range(slots - 1):
-            now = tracks[:, slot]
+    def _day(self, city: City, number: int, watch: Watch) -> Ints:
+        day = Day(city, number, watch, link_below=self.direct_link_below)
+        tracks = [day.first()]
+        for slot in range(len(day.counts) - 1):
             if slot == 0 or city.is_night[slot]:
-                tracks[:, slot + 1] = stay_near(city, day, slot, now, watch, link_below=below, threads=1)
+                tracks.append(day.stay_near(slot, tracks[-1]))
             else:
-                before = tracks[:, slot - 1]
-                tracks[:, slot + 1] = keep_going(city, day, slot, before, now, watch, link_below=below, threads=1)
-        return tracks
+                tracks.append(day.keep_going(slot, tracks[-2], tracks[-1]))
+        return np.column_stack(tracks)
 
 
 ATTACK = Xu2017

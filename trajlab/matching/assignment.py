@@ -2,7 +2,8 @@
 
 Rows and columns are matched so that their pairs save as much as possible against that
 common cost. Only pairs that save anything are looked at; they come as sparse matrices, some
-rows at a time, and are asked for again in each round, so that they are never all held.
+rows at a time, and where they are very many they are asked for again in each round, so that
+they are never all held.
 As in `sifting`, a few pairs are solved, all are priced, those that would save more are
 added, until there are none. Rows and columns left over are paired by chance.
 """
@@ -28,6 +29,8 @@ WHOLE = 90_000
 """Pairs, stored or not, up to which all are handed to the simplex at once."""
 RUN = 1_000
 """Rows looked at together."""
+KEPT = 80_000_000
+"""Pairs kept between rounds, about a gigabyte; the others are asked for again."""
 
 Savings = Callable[[int, int], csr_array]
 Pairs = tuple[Ints, Ints, Floats]
@@ -120,6 +123,8 @@ class _Table:
         self.savings, self.size, self.threads = savings, size, threads
         self.row_keys, self.column_keys = row_keys, column_keys
         self.grain = Grain.of(most, 2 * size + 2)
+        self._kept: dict[int, csr_array] = {}
+        self._room = KEPT
         self.common = 2.0 * self.grain.unit * float(np.ceil((most + self.grain.extra) / (2.0 * self.grain.unit)))
 
     def cost(self, row: Ints, column: Ints, saving: Floats) -> Floats:
@@ -157,9 +162,19 @@ class _Table:
     def _each(self, choose: Callable[[csr_array, int], Pairs]) -> Pairs:
         starts = range(0, self.size, RUN)
         with ThreadPoolExecutor(self.threads) as pool:
-            found = pool.map(lambda start: choose(self.savings(start, min(start + RUN, self.size)), start), starts)
+            found = pool.map(lambda start: choose(self._run(start), start), starts)
             row, column, saving = zip(*found, strict=True)
         return np.concatenate(row), np.concatenate(column), np.concatenate(saving)
+
+    def _run(self, start: int) -> csr_array:
+        """Some rows, kept for the next look while there is room."""
+        part = self._kept.get(start)
+        if part is None:
+            part = self.savings(start, min(start + RUN, self.size))
+            if self._room >= part.nnz:
+                self._room -= part.nnz
+                self._kept[start] = part
+        return part
 
 
 def _above(part: csr_array, enough: Floats) -> Pairs:

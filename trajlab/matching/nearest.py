@@ -36,4 +36,4 @@ def nearest_first(points: Floats, supply: Ints, sinks: Floats, demand: Ints, bel
     if not linked:
         return Plan.nothing()
     source, sink, amounts = (np.concatenate(part) for part in zip(*linked, strict=True))
-    return Plan.of(source, sink, amounts)
+    return Plan(source, sink, amounts)

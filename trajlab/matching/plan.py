@@ -13,26 +13,19 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Positive amounts, sorted by source and sink; no other plan costs less than `bound`."""
+    """Amounts from sources to sinks, in no order; no other plan costs less than `bound`."""
 
     source: Ints
     sink: Ints
     amount: Ints
-    cost: float
-    bound: float
+    cost: float = 0.0
+    bound: float = 0.0
     rounds: int = 0
 
     @classmethod
     def nothing(cls) -> Plan:
         none = np.empty(0, dtype=np.int64)
-        return cls(none, none, none, cost=0.0, bound=0.0)
-
-    @classmethod
-    def of(cls, source: Ints, sink: Ints, amount: Ints, cost: float = 0.0, bound: float = 0.0, rounds: int = 0) -> Plan:
-        """A plan from amounts in any order, zeros among them."""
-        order = np.lexsort((sink, source))
-        order = order[amount[order] > 0]
-        return cls(source[order], sink[order], amount[order], cost, bound, rounds)
+        return cls(none, none, none)
 
 
 def spread(plan: Plan, source_of: Ints, rng: np.random.Generator) -> Ints:
@@ -40,7 +33,8 @@ def spread(plan: Plan, source_of: Ints, rng: np.random.Generator) -> Ints:
 
     `source_of` names each member's source; each source has as many members as its supply.
     """
-    order = np.lexsort((rng.random(len(source_of)), source_of))
+    ends = np.lexsort((plan.sink, plan.source))
+    members = np.lexsort((rng.random(len(source_of)), source_of))
     sinks = np.empty(len(source_of), dtype=np.int64)
-    sinks[order] = np.repeat(plan.sink, plan.amount)
+    sinks[members] = np.repeat(plan.sink[ends], plan.amount[ends])
     return sinks

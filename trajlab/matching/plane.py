@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -25,24 +26,39 @@ class Plane:
     (see `ties`), as a whole multiple of a tiny power of two: sums of costs are then exact.
     """
 
-    def __init__(self, points: Floats, first: Ints, sinks: Floats, row_keys: Keys, column_keys: Keys) -> None:
-        middle = sinks.mean(axis=0)  # small coordinates keep small what `below` must allow for rounding
-        self.points = points - middle
-        self.sinks = sinks - middle
-        self.first = first
-        self.rows, self.columns = len(first), len(sinks)
-        self.several = len(points) > self.rows
-        self.count = np.diff(first, append=len(points))
-        self.row_of = np.repeat(np.arange(self.rows), self.count) if self.several else np.arange(self.rows)
+    def __init__(
+        self,
+        points: Floats,
+        first: Ints | None,
+        sinks: Floats,
+        row_keys: Keys,
+        column_keys: Keys,
+        largest: float | None = None,
+    ) -> None:
+        self.points, self.sinks = points, sinks
+        self.several = first is not None and len(first) < len(points)
+        self.first = first if first is not None else np.arange(len(points))
+        self.rows, self.columns = len(self.first), len(sinks)
         self.row_keys, self.column_keys = row_keys, column_keys
-        low = np.minimum(self.points.min(axis=0), self.sinks.min(axis=0))
-        high = np.maximum(self.points.max(axis=0), self.sinks.max(axis=0))
-        self.grain = Grain.of(float(np.hypot(*(high - low))), self.rows + self.columns)
+        self.largest = _diagonal(points, sinks) if largest is None else largest
+        self.grain = Grain.of(self.largest, self.rows + self.columns)
+
+    @functools.cached_property
+    def count(self) -> Ints:
+        """Points of each row."""
+        return np.diff(self.first, append=len(self.points))
+
+    @functools.cached_property
+    def row_of(self) -> Ints:
+        """The row of each point."""
+        return np.repeat(np.arange(self.rows), self.count) if self.several else self.first
 
     def part(self, rows: Ints, columns: Ints) -> Plane:
         """The same for fewer rows and columns."""
         point, first = self._points_of(rows)
-        return Plane(self.points[point], first, self.sinks[columns], self.row_keys[rows], self.column_keys[columns])
+        return Plane(
+            self.points[point], first, self.sinks[columns], self.row_keys[rows], self.column_keys[columns], self.largest
+        )
 
     def matrix(self) -> Floats:
         """Every cost, rows × columns."""
@@ -89,10 +105,10 @@ class Plane:
         per pair, and no root. What rounding leaves in doubt is taken along.
         """
         reach = u[self.row_of]
-        ends = np.vstack([np.ones(self.columns), _squared(self.sinks) - v * v, self.sinks.T, v])
-        starts = np.column_stack(
-            [_squared(self.points) - reach * reach, np.ones(len(reach)), -2.0 * self.points, -2.0 * reach]
-        )
+        middle = self.sinks.mean(axis=0)  # small coordinates make for little rounding
+        points, sinks = self.points - middle, self.sinks - middle
+        ends = np.vstack([np.ones(self.columns), _squared(sinks) - v * v, sinks.T, v])
+        starts = np.column_stack([_squared(points) - reach * reach, np.ones(len(reach)), -2.0 * points, -2.0 * reach])
         rounding = 1e-14 * (np.abs(starts).max(axis=0) @ np.abs(ends).max(axis=1))
 
         def look(block: slice) -> tuple[Ints, Ints]:
@@ -144,3 +160,8 @@ def _squared(vector: Floats) -> Floats:
 def _lowest_of_each(values: Floats, first: Ints) -> Floats:
     lowest: Floats = np.minimum.reduceat(values, first, axis=0)
     return lowest
+
+
+def _diagonal(a: Floats, b: Floats) -> float:
+    low = np.minimum(a.min(axis=0), b.min(axis=0))
+    return float(np.hypot(*(np.maximum(a.max(axis=0), b.max(axis=0)) - low)))

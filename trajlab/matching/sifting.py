@@ -46,23 +46,22 @@ def _solve(plane: Plane, supply: Ints, demand: Ints, threads: int, rounds: int) 
     row, column = _distinct(plane, pairs, _any_plan(supply, demand))
     cost = plane.cost(row, column)
     supplies, demands = supply.astype(np.float64), demand.astype(np.float64)
-    for done in range(1, rounds + 1):
+    done, new = 0, np.arange(1)
+    while len(new) and done < rounds:
+        done += 1
         solved = sparse(row, column, cost, supplies, demands, u, v)
         u, v = solved.u - solved.u[0], solved.v + solved.u[0]
         new_row, new_column = _distinct(plane, plane.below(u, v, FEW, threads))
         new_cost = plane.cost(new_row, new_column)
         short = new_cost - u[new_row] - v[new_column]
         new = np.flatnonzero(short < -plane.grain.tolerance)
-        if not len(new):
-            break
         worst = np.zeros(plane.rows)
         np.minimum.at(worst, new_row, short)
         if len(new) > plane.rows:
             new = new[_lowest(new_row[new], new_column[new], short[new], MORE)]
         row, column = np.concatenate([row, new_row[new]]), np.concatenate([column, new_column[new]])
         cost = np.concatenate([cost, new_cost[new]])
-    slack = worst if len(new) else 0.0
-    bound = float(supplies @ (u + slack) + demands @ v)
+    bound = float(supplies @ (u + worst) + demands @ v)
     few = _lowest(row, column, cost - u[row] - v[column], FEW)
     return Solved(solved.source, solved.sink, solved.amount, u, v, bound, done), (row[few], column[few])
 

@@ -61,9 +61,9 @@ class Grain:
 
 def keys(seed: int, *parts: npt.ArrayLike) -> Keys:
     """One number per row that looks random and depends on the seed and on the row's parts alone."""
-    mixed = np.full(np.broadcast_shapes(*(np.shape(part) for part in parts)), seed % 2**64, dtype=np.uint64)
+    mixed: Keys = np.array(seed % 2**64, dtype=np.uint64)
     for part in parts:
-        mixed = _mix(mixed ^ np.asarray(part).astype(np.int64).view(np.uint64))
+        mixed = _mix(np.asarray(part, dtype=np.int64).view(np.uint64) ^ mixed)
     return mixed
 
 

@@ -6,8 +6,6 @@ problems go to the network simplex as one dense matrix; large ones are sifted.
 
 from __future__ import annotations
 
-import numpy as np
-
 from trajlab.matching.plan import Floats, Ints, Plan
 from trajlab.matching.plane import Plane
 from trajlab.matching.sifting import sift
@@ -23,6 +21,7 @@ def transport(
     source_keys: Keys,
     sink_keys: Keys,
     first: Ints | None = None,
+    largest: float | None = None,
     threads: int = 1,
 ) -> Plan:
     """Move every unit of supply to a demand, exactly and as cheaply as possible.
@@ -30,16 +29,15 @@ def transport(
     `points` (P, 2) and `sinks` (m, 2) are in metres; `supply` and `demand` are whole,
     positive and have the same total. Source i owns the points from `first[i]` to
     `first[i + 1]`; without `first` each source is one point. Keys tell equal answers apart
-    (see `ties`).
+    (see `ties`). No distance exceeds `largest`; without it, it is found.
     """
-    plane = Plane(points, first if first is not None else np.arange(len(points)), sinks, source_keys, sink_keys)
+    plane = Plane(points, first, sinks, source_keys, sink_keys, largest)
     solved = sift(plane, supply, demand, threads=threads)
-    total = int(supply.sum())
-    return Plan.of(
+    return Plan(
         solved.source,
         solved.sink,
         solved.amount,
         cost=float(solved.amount @ plane.distance(solved.source, solved.sink)),
-        bound=max(solved.bound - plane.grain.error * total, 0.0),
+        bound=max(solved.bound - plane.grain.error * int(supply.sum()), 0.0),
         rounds=solved.rounds,
     )
