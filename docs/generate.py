@@ -49,12 +49,16 @@ def answered(page: str) -> str:
 
 
 def study() -> tl.Lab:
-    """The tiny town published three times: squares, squares without single people, hexagons."""
+    """The tiny town published three times (squares, squares without single people, hexagons), two of them attacked."""
     lab = tl.open(":memory:")
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
-    lab.release(index="square:1000", slot="3h", box=BOX)
+    squares = lab.release(index="square:1000", slot="3h", box=BOX)
     lab.release(index="square:1000", slot="3h", box=BOX, min_count=2)
-    lab.release(index="h3:8", slot="3h", box=BOX)
+    hexagons = lab.release(index="h3:8", slot="3h", box=BOX)
+    lab.attack(squares, "xu2017")
+    lab.attack(hexagons, "xu2017")
+    lab.attack(hexagons, "dsilva2024")
+    lab.feasibility(hexagons)
     return lab
 
 

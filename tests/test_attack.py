@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 import trajlab as tl
 from tests.conftest import TINY_BOX, tiny_lab
 from trajlab.cli import main
-from trajlab.errors import AttackError, ReleaseError, UnknownNameError
+from trajlab.errors import AttackError, MetricError, ReleaseError, UnknownNameError
 
 COUNTS = np.array([[2, 1, 0], [2, 0, 1], [1, 1, 1], [2, 1, 0]] * 3)
 XY = np.array([[0.0, 0.0], [1000.0, 0.0], [0.0, 2500.0]])
@@ -208,3 +208,31 @@ def test_arrays_are_scored_like_the_lab(tiny):
                       "and pairing = 'optimal'", id=run.id)  # fmt: skip
     found = scores.filter((pl.col("metric") == "accuracy") & (pl.col("level") == 3))["estimate"].item()
     assert found == pytest.approx(stored.item())
+
+
+def test_whole_and_broken_numbers_name_the_same_run(tiny):
+    release = published(tiny)
+    assert tiny.attack(release, "xu2017", night_hours=6).id == tiny.attack(release.id, "xu2017", night_hours=6.0).id
+
+
+def test_a_setting_that_is_no_number_is_refused(tiny):
+    with pytest.raises(AttackError, match=r"^direct_link_below is a number, not 'x'$"):
+        tiny.attack(published(tiny), "xu2017", direct_link_below="x")
+
+
+def test_optimal_pairing_of_very_many_is_refused(tiny, monkeypatch):
+    monkeypatch.setattr("trajlab.metrics.optimal.UP_TO", 5)
+    with pytest.raises(AttackError, match=r"^optimal pairing is for up to 5 people, not 6: use pairing='greedy'$"):
+        tiny.attack(published(tiny), "xu2017", pairing="optimal")
+    run = tiny.attack(published(tiny), "xu2017")
+    assert set(tiny.sql("select distinct pairing from metrics.pair where run_id = $id", id=run.id)["pairing"]) == {
+        "greedy"
+    }
+
+
+def test_feasibility_of_a_table_made_elsewhere_is_refused():
+    lab = tl.open(":memory:")
+    release = tl.Release.from_matrix(COUNTS, XY, 4)
+    lab.attack(release, "stay")
+    with pytest.raises(MetricError, match="was made elsewhere: the lab does not know the people behind it"):
+        lab.feasibility(release)

@@ -32,7 +32,7 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md", "docs/recovery.md", "docs/prepare.md"])
 def test_a_newcomer_can_follow_the_page(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run_page(ROOT / page, capsys)
@@ -60,6 +60,31 @@ lab = tl.open(":memory:")
 lab.ingest(tl.simulate(people=5, days=1), tz="Europe/Lisbon")
 assert lab.release(index="band:5", slot="1h").people == 5
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "band", "tests/laws/test_spatial.py"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+def test_the_attack_of_the_how_to_works_and_keeps_the_laws(tmp_path):
+    """In a process of its own, like the index: the page's two files, and the laws over the new attack."""
+    page = (DOCS / "add-an-attack.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", page, re.DOTALL))
+    assert files.keys() == {"drift.py", "test_drift.py"}
+    plugin = tmp_path / "attacks"
+    plugin.mkdir()
+    (plugin / "drift.py").write_text(files["drift.py"], encoding="utf-8")
+    (tmp_path / "test_drift.py").write_text(files["test_drift.py"], encoding="utf-8")
+    code = f"""
+import sys, pytest, trajlab as tl
+from trajlab import attacks
+attacks.__path__.append({str(plugin)!r})
+lab = tl.open(":memory:")
+lab.ingest(tl.simulate(people=30, days=2, seed=1), tz="Europe/Lisbon")
+run = lab.attack(lab.release(index="square:1000", slot="1h"), "drift", velocity=0.5)
+assert lab.sql("select count(*) from attacks.step where run_id = $run and gap < 0.001", run=run.id).item() == 47
+files = [{str(tmp_path / "test_drift.py")!r}, "tests/laws/test_attacks.py"]
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "drift", *files]))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

@@ -65,7 +65,9 @@ def city(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tl.open(path) as lab:
         lab.ingest(tl.simulate(people=60, days=3, seed=1), tz="Europe/Lisbon")
         lab.geography(stations=tl.simulate_stations(people=60, days=3, seed=1))
-        lab.release("square:2000", "1h")
+        first = lab.release("square:2000", "1h")
+        lab.feasibility(first)
+        lab.attack(first, "xu2017")
         lab.release("h3:7", "1h", min_count=3)
         lab.release("stations", "2h")
     return path

@@ -66,6 +66,10 @@ def run_by_day(
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise AttackError(f"seed must be a whole number, 0 or more, not {seed!r}")
     release.require(*attack.requires)
+    if pairing == "optimal" and release.people > optimal.UP_TO:
+        raise AttackError(
+            f"optimal pairing is for up to {optimal.UP_TO:,} people, not {release.people:,}: use pairing='greedy'"
+        )
     _adopt(store, release)
     for yardstick in YARDSTICKS:
         if yardstick != name:

@@ -193,6 +193,29 @@ def feasibility(args: argparse.Namespace) -> None:
         )
 
 
+def study(args: argparse.Namespace) -> None:
+    """Vary cells, slots or people, attack each release, and draw what changes (xu2017, figures 9 to 11).
+
+    Give several values to what is to vary: --index square:250 square:500 square:1000.
+    """
+    given = {"tz": args.tz, "start": args.start, "days": args.days, "fill": args.fill, "coverage": args.coverage}
+    if args.output and Path(args.output).suffix.lower() not in (".svg", ".html"):
+        raise LabError(f"{args.output!r} is neither .svg nor .html: name the file study.svg or study.html")
+    with _open(args, must_exist=True) as lab:
+        found = lab.study(
+            attack=args.attack,
+            index=args.index,
+            slot=args.slot,
+            people=args.people,
+            seed=args.seed,
+            pairing=args.pairing,
+            **given,
+        )
+        _print(found.table.filter(of="recovered", metric="accuracy").drop("release_id", "run_id"), "table", 80)
+        if args.output:
+            print(f"wrote {found.save(args.output)}")
+
+
 def sql(args: argparse.Namespace) -> None:
     """Ask the lab in SQL; the lab is opened read-only.
 
@@ -337,7 +360,7 @@ def _attack_options(c: argparse.ArgumentParser) -> None:
     c.add_argument(
         "--pairing",
         default="both",
-        help="tracks to people for the scores: optimal (up to some thousand people), greedy or both (default: both)",
+        help="tracks to people for the scores: optimal (up to 5,000 people), greedy or both (default: both)",
     )
     c.add_argument(
         "--set",
@@ -351,6 +374,22 @@ def _feasibility_options(c: argparse.ArgumentParser) -> None:
     _lab(c)
     c.add_argument("--release", metavar="ID", help="the release to measure (default: the only one in the lab)")
     c.add_argument("--seed", type=int, default=0, help="which points are drawn of each person (default: 0)")
+
+
+def _study_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("--attack", nargs="+", default=["xu2017"], help="one or more attacks (default: xu2017)")
+    c.add_argument("--index", nargs="+", default=["square:500"], help="kinds of cells (default: square:500)")
+    c.add_argument("--slot", nargs="+", default=["30min"], help="lengths of a slot (default: 30min)")
+    c.add_argument("--people", nargs="+", type=int, help="sizes of seeded samples (default: everybody)")
+    c.add_argument("--fill", default="static", help="static or linear (default: static)")
+    c.add_argument("--tz", help="local zone (default: the zone of the records)")
+    c.add_argument("--start", help="first local day (default: that of the first record)")
+    c.add_argument("--days", type=int, help="length of the period (default: to the last record)")
+    c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
+    c.add_argument("--seed", type=int, default=0, help="seed of samples and attacks (default: 0)")
+    c.add_argument("--pairing", default="both", help="optimal, greedy or both (default: both)")
+    c.add_argument("-o", "--output", help="where to draw it: study.svg or study.html")
 
 
 def _sql_options(c: argparse.ArgumentParser) -> None:
@@ -386,6 +425,7 @@ COMMANDS: dict[Callable[[argparse.Namespace], None], Callable[[argparse.Argument
     release: _release_options,
     feasibility: _feasibility_options,
     attack: _attack_options,
+    study: _study_options,
     sql: _sql_options,
     describe: _describe_options,
     export: _export_options,
@@ -436,12 +476,16 @@ def _release(lab: Lab, asked: str | None) -> str:
     """The release asked for; without asking, the only one there is."""
     if asked is not None:
         return asked
-    known = lab.sql("select release_id from counts.release order by release_id")["release_id"].to_list()
+    known = lab.sql(
+        "select release_id, release_id || ' (' || index_name || ', ' || slot_seconds // 60 || ' min, fill ' || fill "
+        "|| ')' as told from counts.release order by index_name, release_id"
+    )
     if len(known) == 1:
-        return str(known[0])
-    if not known:
+        return str(known["release_id"][0])
+    if not len(known):
         raise TrajlabError("the lab has no release yet: make one with trajlab release")
-    raise TrajlabError(f"the lab has {len(known)} releases: say which with --release; there are: {', '.join(known)}")
+    there = ", ".join(known["told"])
+    raise TrajlabError(f"the lab has {len(known)} releases: say which with --release; there are: {there}")
 
 
 def _columns(given: list[str] | None) -> dict[str, str] | None:

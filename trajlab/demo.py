@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 INDEXES = ("square:500", "h3:8", "stations")
 TZ = "Europe/Lisbon"
+ATTACKS = ("xu2017", "dsilva2024")
+ATTACKED = 500
+"""People of the release that the demo attacks: enough to see what happens, few enough for a minute."""
 
 
 def run(folder: Path, *, people: int, days: int, seed: int) -> None:
-    """Simulate, ingest, publish with three indexes, report; prints each step as it goes."""
+    """Simulate, ingest, publish with three indexes, attack, report; prints each step as it goes."""
     import polars as pl
 
     from trajlab.lab import open_lab
@@ -40,12 +43,19 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
         for index in INDEXES:
             release = lab.release(index=index, slot="30min", fill="static")
             _say(began, f"published {len(release.counts):,} counts in {len(release.cells):,} cells of {index}")
+        attacked = lab.release(index=INDEXES[0], slot="30min", fill="static", people=min(people, ATTACKED))
+        lab.feasibility(attacked)
+        for attack in ATTACKS:
+            lab.attack(attacked, attack)
+            _say(began, f"recovered {attacked.people:,} tracks from the counts of {attacked.index} with {attack}")
         report = lab.report(folder / "report.html")
         with pl.Config(
             tbl_cols=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_width_chars=140
         ):
             print("\nWhat was published, and how often somebody is alone in a published count:\n")
             print(_summary(lab))
+            print("\nShare of slots in which a recovered track is in the right cell, beside two yardsticks:\n")
+            print(_recovered(lab))
     print(f"\nThe lab:    {lab_file}")
     print(f"The report: {report}, to open in a browser")
     print(f"Ask it:     {Path(sys.argv[0])} sql {lab_file} 'from report.summary'")
@@ -73,6 +83,15 @@ def _summary(lab: Lab) -> object:
     return lab.sql(
         "select index_name as index, people, cells, counts, flows, median_count, "
         "round(alone, 3) as alone, round(observed, 3) as observed from report.summary order by cells desc"
+    )
+
+
+def _recovered(lab: Lab) -> object:
+    return lab.sql(
+        "select attack, round(estimate, 3) as accuracy, round(low, 3) as low, round(high, 3) as high, "
+        "round(shuffle, 3) as shuffle, round(stay, 3) as stay from report.every_metric "
+        "where metric = 'accuracy' and level = 3 and pairing = 'optimal' and attack in ('xu2017', 'dsilva2024') "
+        "order by accuracy"
     )
 
 

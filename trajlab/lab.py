@@ -14,7 +14,7 @@ from trajlab.query import Query, describe
 from trajlab.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
 
     import polars as pl
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trajlab.ingest import Ingested
     from trajlab.prepare import Prepared, Recipe
     from trajlab.release import Release
+    from trajlab.study import Study
 
 
 def open_lab(
@@ -172,15 +173,29 @@ class Lab:
         lookback). Tracks are in `attacks.track`, the proof of each step in `attacks.step`,
         scores in `metrics.*` and, side by side, in `report.every_metric`. `pairing` says how
         tracks are paired with people for the scores: optimal, greedy or both; optimal is for
-        up to some thousand people. A release made elsewhere (`Release.from_matrix`) is kept in the
-        lab, and scored where no truth is needed.
+        up to 5,000 people, above which both means greedy. `release` may be an id; one made
+        elsewhere (`Release.from_matrix`) is kept in the lab, and scored where no truth is needed.
         """
         from trajlab.attack import run
 
-        return run(self._store, release, attack, seed=seed, settings=settings, pairing=pairing, progress=self._progress)
+        return run(
+            self._store,
+            self._given(release),
+            attack,
+            seed=seed,
+            settings=settings,
+            pairing=pairing,
+            progress=self._progress,
+        )
 
     def attack_by_day(
-        self, release: Release, attack: str = "dsilva2024", *, seed: int = 0, pairing: str = "both", **settings: Any
+        self,
+        release: Release | str,
+        attack: str = "dsilva2024",
+        *,
+        seed: int = 0,
+        pairing: str = "both",
+        **settings: Any,
     ) -> Iterator[Run]:
         """The same, a `Run` after each day: what is stored so far can be read between them.
 
@@ -190,7 +205,13 @@ class Lab:
         from trajlab.attack import run_by_day
 
         return run_by_day(
-            self._store, release, attack, seed=seed, settings=settings, pairing=pairing, progress=self._progress
+            self._store,
+            self._given(release),
+            attack,
+            seed=seed,
+            settings=settings,
+            pairing=pairing,
+            progress=self._progress,
         )
 
     def feasibility(self, release: Release, *, seed: int = 0) -> None:
@@ -204,11 +225,34 @@ class Lab:
         with self._store.transaction("feasibility"):
             build(self._store, release.id, seed=seed, progress=self._progress)
 
+    def study(
+        self,
+        *,
+        attack: str | Sequence[str] = "xu2017",
+        index: str | Sequence[str] = "square:500",
+        slot: str | int | dt.timedelta | Sequence[str | int | dt.timedelta] = "30min",
+        people: int | Sequence[int | None] | None = None,
+        seed: int = 0,
+        pairing: str = "both",
+        **settings: Any,
+    ) -> Study:
+        """Vary cells, slots or people, all else equal, and attack each release (xu2017, section 5.3).
+
+        Give what is to vary as a list. `settings` are those of `release`. The result has a `table`,
+        a `chart()` and `save("study.svg")`; releases and runs are kept in the lab and made once.
+        """
+        from trajlab.study import study
+
+        return study(self, attack=attack, index=index, slot=slot, people=people, seed=seed, pairing=pairing, **settings)
+
     def prepare(self, dataset: str | Recipe, download: str | Path) -> Prepared:
         """Make a sub-dataset of dsilva2024, table I, from its download: records and one release."""
         from trajlab.prepare import prepare
 
         return prepare(self, dataset, download)
+
+    def _given(self, release: Release | str) -> Release:
+        return self.published(release) if isinstance(release, str) else release
 
     def table(self, name: str) -> pl.DataFrame:
         """A whole table of the lab as a polars frame, in the order of its key."""

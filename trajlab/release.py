@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Release:
     """All that an adversary can see: counts, cells, slots.
 
@@ -70,6 +70,10 @@ class Release:
         from trajlab import matrix
 
         return matrix.release(cls, counts, xy, slots_per_day, start=start, unit=unit)
+
+    def __repr__(self) -> str:
+        size = f"{self.people:,} people in {len(self.cells):,} cells over {self.slots:,} slots"
+        return f"<Release {self.id}: {self.index}, {size} from {self.start:%Y-%m-%d %H:%M}>"
 
     @functools.cached_property
     def people(self) -> int:

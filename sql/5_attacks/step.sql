@@ -2,8 +2,9 @@
 --
 -- An attack joins slots, and then days, by optimal matchings. `bound` is what no matching
 -- can cost less than (a feasible solution of the dual problem); `gap` near 0 says that what
--- was found is optimal. Costs are metres for stages night and day, bits of information
--- gain for links.
+-- was found is optimal: what remains of it is the seeded trace of preference that tells
+-- equal plans apart. Costs are metres for stages night and day, bits of information gain
+-- for links. With direct_link_below, they are of what that short cut left over.
 --
 -- grain:      run_id, slot
 -- written by: trajlab.attack

@@ -10,7 +10,7 @@
 -- columns:
 --   run_id        VARCHAR  the run, see study.run
 --   release_id    VARCHAR  the release attacked
---   index_name    VARCHAR  kind and size of its cells; null for a table that somebody else published
+--   index_name    VARCHAR  kind and size of its cells; matrix for a table that somebody else published
 --   slot_minutes  DOUBLE   length of its slots
 --   attack        VARCHAR  name of the attack
 --   settings      VARCHAR  JSON: settings of the attack

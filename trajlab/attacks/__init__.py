@@ -12,6 +12,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,14 +25,13 @@ from trajlab.release import Release
 Tracks = npt.NDArray[np.int32]
 """Tracks × slots: which cell of `release.cells`, by position, each recovered track is in."""
 
-_NOT_ATTACKS = {"city", "daily", "linking", "similarity", "watch"}
-
 
 class Attack(Protocol):
     """Laws, checked for every attack (tests/laws/test_attacks.py):
 
     - *counts kept*: in every slot, as many tracks are in a cell as the release counts;
-    - *seeded*: same release, settings and seed, same tracks, whatever the order of rows;
+    - *seeded*: same release, settings and seed, same tracks, whatever the order of rows and
+      cells (`city.City` numbers cells by where they are);
     - *willing*: a release that meets `requires` is attacked, any other is refused.
     """
 
@@ -50,8 +50,9 @@ class Online(Protocol):
 
 
 def names() -> list[str]:
-    """Every attack there is."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in _NOT_ATTACKS)
+    """Every attack there is: the files that define ATTACK."""
+    files = (Path(folder) / f"{module.name}.py" for folder in __path__ for module in pkgutil.iter_modules([folder]))
+    return sorted(file.stem for file in files if "\nATTACK = " in file.read_text(encoding="utf-8"))
 
 
 def load(name: str, **settings: object) -> Attack:
@@ -59,13 +60,22 @@ def load(name: str, **settings: object) -> Attack:
     if name not in names():
         raise UnknownNameError("attack", name, names())
     kind = importlib.import_module(f"trajlab.attacks.{name}").ATTACK
-    fields = {field.name for field in dataclasses.fields(kind)}
+    fields = {field.name: field for field in dataclasses.fields(kind)}
     for setting in settings:
         if setting not in fields:
             known = f"it has {', '.join(sorted(fields))}" if fields else "it has none"
             raise AttackError(f"attack {name} has no setting {setting!r}; {known}")
-    attack: Attack = kind(**settings)
+    attack: Attack = kind(**{setting: _value(fields[setting], value) for setting, value in settings.items()})
     return attack
+
+
+def _value(field: dataclasses.Field[object], value: object) -> object:
+    """Numbers as the setting has them, so that 6 and 6.0 name the same run."""
+    if field.type == "float":
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise AttackError(f"{field.name} is a number, not {value!r}")
+        return float(value)
+    return value
 
 
 def describe(name: str) -> str:

@@ -20,8 +20,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def check_hours(hours: float) -> None:
-    if not isinstance(hours, int | float) or not 0 <= hours <= 24:
-        raise AttackError(f"night_hours is a number of hours between 0 and 24, not {hours!r}")
+    if not 0 <= hours <= 24:
+        raise AttackError(f"night_hours is a number of hours between 0 and 24, not {hours:g}")
 
 
 class City:

@@ -47,7 +47,7 @@ class Xu2017:
     def __post_init__(self) -> None:
         check_hours(self.night_hours)
         if not 0 <= self.direct_link_below < float("inf"):
-            raise AttackError(f"direct_link_below is a distance in metres, 0 or more, not {self.direct_link_below!r}")
+            raise AttackError(f"direct_link_below is a distance in metres, 0 or more, not {self.direct_link_below:g}")
 
     def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
         release.require(*self.requires)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trajlab.errors import UnknownNameError
+from trajlab.errors import MetricError, UnknownNameError
 from trajlab.query import catalogue
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ def build(store: Store, release_id: str, *, seed: int = 0, progress: Progress) -
     whose; another seed replaces what an earlier one drew.
     """
     params = _params(store, release_id) | {"seed": str(seed)}
+    if not store.rows("select 1 from slots.position where release_id = $id limit 1", id=release_id):
+        raise MetricError(f"release {release_id} was made elsewhere: the lab does not know the people behind it")
     for query in catalogue().values():
         if query.table in TABLES:
             with progress.step(query.table, poll=store.con.query_progress):

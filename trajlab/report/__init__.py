@@ -26,10 +26,14 @@ def write(lab: Lab, path: Path) -> Path:
     """
     if path.is_dir() or not path.name:
         raise LabError(f"{path} is a folder: name the file to write, such as report.html")
-    page = render(lab)
+    return keep(path, render(lab))
+
+
+def keep(path: Path, text: str) -> Path:
+    """Write a text file, all or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        unfinished.write_text(page, encoding="utf-8", newline="\n")
+        unfinished.write_text(text, encoding="utf-8", newline="\n")
         unfinished.replace(path)
     except OSError as error:
         raise LabError(f"cannot write {path.name!r}: {error.strerror or error}") from error

@@ -40,7 +40,7 @@ def lines(told: str, series: dict[str, Points], x: Axis, *, say: Callable[[float
     top = step * steps
 
     def draw(width: int) -> Html:
-        frame = _Frame(width, 260 if width == WIDE else 210, left=48)
+        frame = Frame(width, 260 if width == WIDE else 210, left=48)
         at = frame.scale_x(x.low, x.high)
         parts = [*frame.grid(step, steps, say)]
         parts += [tag("path", d=f"M{at(rule):.1f} {frame.top}V{frame.bottom}", cls="rule") for rule in x.rules]
@@ -55,7 +55,7 @@ def lines(told: str, series: dict[str, Points], x: Axis, *, say: Callable[[float
             parts.append(_hover(frame, at, shown, x, say))
         return frame.svg(told, parts)
 
-    return join(legend([(name, f"s{n}") for n, name in enumerate(shown)]), _both(draw))
+    return join(legend([(name, f"s{n}") for n, name in enumerate(shown)]), both(draw))
 
 
 def columns(told: str, bars: Sequence[tuple[str, float]], *, say: Callable[[float], str] = words.number) -> Html:
@@ -64,7 +64,7 @@ def columns(told: str, bars: Sequence[tuple[str, float]], *, say: Callable[[floa
     top = step * steps
 
     def draw(width: int) -> Html:
-        frame = _Frame(width, 220 if width == WIDE else 190, left=56)
+        frame = Frame(width, 220 if width == WIDE else 190, left=56)
         pitch = (frame.right - frame.left) / max(len(bars), 1)
         every = math.ceil(len(bars) * 76 / (frame.right - frame.left)) or 1
         thick = min(pitch * 0.72, 56) if pitch > 4 else pitch
@@ -78,17 +78,24 @@ def columns(told: str, bars: Sequence[tuple[str, float]], *, say: Callable[[floa
                 parts.append(tag("text", label, x=f"{middle:.1f}", y=frame.bottom + 20, text_anchor="middle"))
         return frame.svg(told, parts)
 
-    return _both(draw)
+    return both(draw)
 
 
-def shares(told: str, rows: Sequence[tuple[str, Sequence[float]]], classes: Sequence[str]) -> Html:
+def shares(
+    told: str, rows: Sequence[tuple[str, Sequence[float]]], classes: Sequence[str], *, of: str = "of counts are"
+) -> Html:
     """One full-width bar a row, cut into classes that add up to one."""
 
     def draw(width: int) -> Html:
-        bars = [_share_bar(row, classes, width, 62 * n) for n, row in enumerate(rows)]
+        bars = [_share_bar(row, classes, width, 62 * n, of) for n, row in enumerate(rows)]
         return _svg(width, len(rows) * 62 - 6, told, bars)
 
-    return join(legend([(name, f"d{k}") for k, name in enumerate(classes)]), _both(draw))
+    return join(legend([(name, f"d{k}") for k, name in enumerate(classes)]), both(draw))
+
+
+def both(draw: Callable[[int], Html]) -> Html:
+    """The same drawing for wide and for narrow screens."""
+    return join(draw(WIDE), draw(NARROW))
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> Html:
@@ -104,7 +111,7 @@ def round_steps(value: float) -> tuple[float, int]:
     return step, max(1, math.ceil(value / step - 1e-9))
 
 
-class _Frame:
+class Frame:
     """The plot area: where the axes are and what is written along them."""
 
     def __init__(self, width: int, height: int, *, left: int) -> None:
@@ -137,14 +144,14 @@ def _svg(width: int, height: int, told: str, parts: Sequence[Html]) -> Html:
     return tag("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=told, cls=f"chart {shape}")
 
 
-def _share_bar(row: tuple[str, Sequence[float]], classes: Sequence[str], width: int, y: int) -> Html:
+def _share_bar(row: tuple[str, Sequence[float]], classes: Sequence[str], width: int, y: int, of: str) -> Html:
     name, parts = row
     drawn = [tag("text", name, x=0, y=y + 15, cls="strong")]
     x = 0.0
     for k, part in enumerate(parts):
         size, said = part * width, words.share(part)
         if size >= 0.1:
-            title = tag("title", f"{name}: {said} of counts are {classes[k]}")
+            title = tag("title", f"{name}: {said} {of} {classes[k]}")
             box = {"x": f"{x:.1f}", "y": str(y + 23), "width": f"{max(size - 1, 0.5):.1f}", "height": "30"}
             drawn.append(tag("rect", title, **box, cls=f"d{k}"))
         if size > 13 + 7.5 * len(said):
@@ -152,10 +159,6 @@ def _share_bar(row: tuple[str, Sequence[float]], classes: Sequence[str], width: 
             drawn.append(tag("text", said, **where, text_anchor="middle", cls=f"on d{k}"))
         x += size
     return join(drawn)
-
-
-def _both(draw: Callable[[int], Html]) -> Html:
-    return join(draw(WIDE), draw(NARROW))
 
 
 def _path(points: Sequence[tuple[float, float | None]]) -> str:
@@ -173,7 +176,7 @@ def _path(points: Sequence[tuple[float, float | None]]) -> str:
 
 
 def _hover(
-    frame: _Frame, at: Callable[[float], float], shown: dict[str, Points], x: Axis, say: Callable[[float], str]
+    frame: Frame, at: Callable[[float], float], shown: dict[str, Points], x: Axis, say: Callable[[float], str]
 ) -> Html:
     """Invisible strips, one a position, that say the values there."""
     values: dict[float, list[str]] = {}

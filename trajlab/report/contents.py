@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from trajlab.query import catalogue
 from trajlab.report import words
 from trajlab.report.evidence import Answer
 
@@ -14,39 +18,66 @@ if TYPE_CHECKING:
     from trajlab.lab import Lab
 
 RELEASES = """
-with published_cell as (
-    select release_id, cell, max(people) as most
+with published as (
+    select
+        release_id,
+        count(*) as counts,
+        median(people)::double as median_count,
+        avg(case when people = 1 then 1.0 else 0.0 end) as alone,
+        max(people) as largest_count
     from counts.occupancy
-    group by release_id, cell
+    group by release_id
 ),
 
 size as (
     select
         published_cell.release_id,
-        median(cell.area_km2) as median_area_km2,
-        max(published_cell.most) as largest_count
-    from published_cell
+        count(*) as cells,
+        median(cell.area_km2) as median_area_km2
+    from (select distinct release_id, cell from counts.occupancy) as published_cell
     join counts.release as release using (release_id)
     left join grid.cell as cell using (index_id, cell)
     group by published_cell.release_id
+),
+
+most_at_once as (
+    select release_id, max(people)::bigint as people
+    from (select release_id, slot, sum(people) as people from counts.occupancy group by release_id, slot)
+    group by release_id
 )
 
+-- What somebody else published has no line in report.summary: only its counts are known.
 select
-    summary.*,
+    release.release_id,
+    release.index_name,
+    release.slot_seconds / 60.0::double as slot_minutes,
+    release.slots,
+    release.fill,
+    release.min_count,
+    coalesce(summary.people, most_at_once.people, 0) as people,
+    coalesce(summary.cells, size.cells, 0) as cells,
+    coalesce(summary.counts, published.counts, 0) as counts,
+    coalesce(summary.flows, 0) as flows,
+    coalesce(summary.median_count, published.median_count) as median_count,
+    coalesce(summary.alone, published.alone) as alone,
+    summary.hidden,
+    summary.observed,
     1 - summary.observed as filled,
     size.median_area_km2,
-    size.largest_count,
+    published.largest_count,
     made.left_out,
     release.index_id,
     release.starts,
     release.tz,
     release.slot_seconds,
     release.slots_per_day
-from report.summary as summary
-join counts.release as release using (release_id)
-join study.release as made using (release_id)
+from counts.release as release
+left join report.summary as summary using (release_id)
+left join study.release as made using (release_id)
+left join published using (release_id)
 left join size using (release_id)
-order by summary.index_name, summary.slot_minutes, summary.fill, summary.min_count, summary.release_id
+left join most_at_once using (release_id)
+order by release.index_name, slot_minutes, release.fill, release.min_count, release.release_id
 """
 
 SOURCES = """
@@ -78,11 +109,19 @@ class Published:
         return str(self.row["release_id"])
 
     @property
+    def own(self) -> bool:
+        """Whether the lab made it, and so knows the truth behind it; else somebody else published it."""
+        return self.row["left_out"] is not None
+
+    @property
     def days(self) -> int:
         return -(-int(self.row["slots"]) // int(self.row["slots_per_day"]))
 
     @property
-    def period(self) -> tuple[dt.date, dt.date]:
+    def period(self) -> tuple[dt.date, dt.date] | None:
+        """First and last day; None for a table that tells no dates."""
+        if not _dated(self.row):
+            return None
         first = self.row["starts"].date()
         return first, first + dt.timedelta(days=self.days - 1)
 
@@ -105,10 +144,23 @@ class Contents:
         return self.ask(SOURCES)
 
     def ask(self, sql: str, **params: str | int | float) -> Answer:
+        """What the lab answers; a table that its trajlab did not know yet holds nothing, so neither does the answer."""
+        if self._missing.intersection(re.findall(r"\b[a-z]+\.[a-z_]+\b", sql)):
+            return Answer(sql.strip(), params, pl.DataFrame())
         return Answer.to(self.lab, sql, **params)
+
+    @cached_property
+    def _missing(self) -> set[str]:
+        """Tables that this trajlab knows and the lab, made by an older one and open for reading, lacks."""
+        there = self.lab.sql("select table_schema || '.' || table_name as name from information_schema.tables")
+        return set(catalogue()).difference(there["name"])
 
     def name_of(self, release_id: str) -> str:
         return next(release.name for release in self.releases if release.id == release_id)
+
+
+def _dated(row: dict[str, Any]) -> bool:
+    return bool(row["starts"].year > 1970)  # where a published table has no times, Release.from_matrix starts in 1970
 
 
 def _names(rows: list[dict[str, Any]]) -> list[str]:
@@ -119,7 +171,7 @@ def _names(rows: list[dict[str, Any]]) -> list[str]:
         "fill": lambda row: f"fill {row['fill']}",
         "min_count": lambda row: f"counts from {row['min_count']}",
         "people": lambda row: words.people(row["people"]),
-        "starts": lambda row: f"from {row['starts']:%Y-%m-%d}",
+        "starts": lambda row: f"from {row['starts']:%Y-%m-%d}" if _dated(row) else "without dates",
         "slots": lambda row: words.counted(row["slots"], "slot"),
     }
     differing = [key for key in told if key == "index_name" or len({row[key] for row in rows}) > 1]

@@ -58,18 +58,19 @@ def _published(contents: Contents) -> Html:
 def _what(releases: tuple[Published, ...]) -> Child:
     people = _spread(releases, "people", words.number)
     who, verb = ("1 person", "was") if people == "1" else (f"{people} people", "were")
-    first = min(release.period[0] for release in releases)
-    last = max(release.period[1] for release in releases)
+    periods = [release.period for release in releases if release.period]
+    first, last = min((a for a, _ in periods), default=None), max((b for _, b in periods), default=None)
     lengths = [words.span(seconds) for seconds in sorted({r.row["slot_seconds"] for r in releases})]
     kinds = sorted({words.cells(r.row["index_name"]) for r in releases})
-    days = words.counted((last - first).days + 1, "day")
+    length = (last - first).days + 1 if first and last else max(release.days for release in releases)
+    days = words.counted(length, "day")
     every = f"every {words.listed(lengths)}".replace("every 1 ", "every ")
     if len(releases) == 1:
         cells = words.counted(releases[0].row["cells"], "cell")
         how = [_strong(cells), f" ({_lower(kinds[0])})"]
     else:
         how = [_strong(words.counted(len(releases), "release")), f": {words.listed([_lower(kind) for kind in kinds])}"]
-    when = f" ({words.between(first, last)}) in "
+    when = f" ({words.between(first, last)}) in " if first and last else " in "
     return [_strong(who), f" {verb} counted {every} over ", _strong(days), when, *how, "."]
 
 
@@ -101,6 +102,8 @@ def _small(releases: tuple[Published, ...]) -> Child:
 
 
 def _filled(releases: tuple[Published, ...]) -> Child:
+    if all(release.row["filled"] is None for release in releases):
+        return "The lab holds no records behind these counts, so it does not know the truth."
     if all(not release.row["filled"] for release in releases):
         return "Every position behind the counts was observed, none was filled in."
     return [
@@ -111,6 +114,8 @@ def _filled(releases: tuple[Published, ...]) -> Child:
 
 def _hidden(releases: tuple[Published, ...]) -> Child:
     limits = sorted({release.row["min_count"] for release in releases if release.row["min_count"] > 1})
+    if not any(release.own for release in releases):
+        return None
     if not limits:
         return "Nothing is suppressed: every count is published, however small."
     below = f"Suppressing counts below {words.listed([words.number(limit) for limit in limits])} hides "

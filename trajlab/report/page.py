@@ -15,20 +15,9 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 def document(first_screen: Html, sections: Sequence[tuple[Section, Html]]) -> str:
     """The whole page, from the doctype on."""
-    style = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("title", f"{TITLE} · trajlab"),
-        tag("style", Html(style)),
-    )
     links = [tag("a", section.title, href=f"#{section.name}") for section, _ in sections]
-    body = tag(
-        "body",
+    return shell(
+        f"{TITLE} · trajlab",
         tag("a", "Skip to the findings", href="#findings", cls="skip"),
         tag(
             "header",
@@ -41,7 +30,26 @@ def document(first_screen: Html, sections: Sequence[tuple[Section, Html]]) -> st
         ),
         tag("footer", tag("p", _colophon())),
     )
-    return join(Html("<!DOCTYPE html>\n"), tag("html", head, Html("\n"), body, lang="en"), Html("\n"))
+
+
+def shell(title: str, *body: Child) -> str:
+    """A page with the style of the report and nothing else in it yet."""
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", style("colours", "charts", "style")),
+    )
+    return join(Html("<!DOCTYPE html>\n"), tag("html", head, Html("\n"), tag("body", *body), lang="en"), Html("\n"))
+
+
+def style(*names: str) -> Html:
+    """Style sheets of the page, by name: colours and charts are all that a drawing by itself needs."""
+    return Html("".join(Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8") for name in names))
 
 
 def tabs(group: str, panels: Sequence[tuple[str, Child]]) -> Html:

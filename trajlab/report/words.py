@@ -70,7 +70,7 @@ def cells(index: str) -> str:
     if kind == "stations":
         merged = f", merged within {metres(float(size))}" if ":" in rest and _is_number(size) else ""
         return f"Base stations{merged}"
-    return {"zones": "Zones", "places": "Named places"}.get(kind, index)
+    return {"zones": "Zones", "places": "Named places", "matrix": "Cells of a published table"}.get(kind, index)
 
 
 def short(label: str, most: int = 60) -> str:

@@ -44,7 +44,7 @@ select
     index.lat0
 from published
 join counts.release as release on release.release_id = $release_id
-join grid.index as index on index.index_id = release.index_id
+left join grid.index as index on index.index_id = release.index_id
 join grid.cell as cell on cell.index_id = release.index_id and cell.cell = published.cell
 order by mean_people desc, cell.label, cell.cell
 """
@@ -75,7 +75,7 @@ def _panel(contents: Contents, release: Published) -> Child:
         frame["mean_people"].to_numpy(),
         frame["mean_people"].to_numpy(),
         _titles(frame),
-        LocalMetres(frame["lon0"][0], frame["lat0"][0]),
+        LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0),
         "Mean people per slot",
     )
     if drawing is None:

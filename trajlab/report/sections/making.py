@@ -41,13 +41,16 @@ def render(contents: Contents) -> Html | None:
     return join(_settings(contents), _terms())
 
 
-def _settings(contents: Contents) -> Html:
+def _settings(contents: Contents) -> Html | None:
     answer = contents.ask(MADE)
     made = {row["release_id"]: row for row in answer.frame.iter_rows(named=True)}
-    rows = [made[release.id] for release in contents.releases]
+    own = [release for release in contents.releases if release.id in made]
+    if not own:
+        return None
+    rows = [made[release.id] for release in own]
     settings = [json.loads(row["settings"]) for row in rows]
     versions = [json.loads(row["versions"]) for row in rows]
-    lines = [_line("Id", [tag("code", release.id) for release in contents.releases])]
+    lines = [_line("Id", [tag("code", release.id) for release in own])]
     lines += [
         _line(_SETTINGS.get(key, key), [_setting(key, told.get(key)) for told in settings])
         for key in _keys(_SETTINGS, settings)
@@ -57,7 +60,7 @@ def _settings(contents: Contents) -> Html:
         _line(f"Version of {key}", [str(told.get(key, words.NOTHING)) for told in versions])
         for key in _keys({}, versions)
     ]
-    heads = [tag("th", "", scope="col"), *(tag("th", release.name, scope="col") for release in contents.releases)]
+    heads = [tag("th", "", scope="col"), *(tag("th", release.name, scope="col") for release in own)]
     shown = tag(
         "table", tag("caption", "Settings of each release"), tag("thead", tag("tr", heads)), tag("tbody", lines)
     )

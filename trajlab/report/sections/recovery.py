@@ -1,0 +1,396 @@
+"""What an adversary recovers: how much of people's trajectories each attack gets back from the counts alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from trajlab.report import charts, words
+from trajlab.report.bars import Bar, Groups
+from trajlab.report.contents import Contents, Published
+from trajlab.report.evidence import Answer, Show, block, figure, table
+from trajlab.report.markup import Child, Html, join, tag
+from trajlab.report.page import tabs
+
+TITLE = "What an adversary recovers"
+POSITION = 50
+TERMS = {
+    "Recovered track": "What an attack takes for one person: a cell for every slot, made from the published counts "
+    "alone. For the scores, tracks are paired with people one to one.",
+    "Accuracy": "Share of slots in which a track is in the cell of the person it is paired with; mean over people. "
+    "Nights and days are first paired one by one, then whole trajectories. Lines on bars are 95% intervals.",
+    "Yardsticks": "What needs no skill: joining the slots at random (shuffle), and assuming that nobody moves unless "
+    "the counts force it (stay). What an attack gets beyond them, it has learned about people.",
+    "Unique and distinct": "By the set of the one to five most frequent cells. Unique: share of tracks whose set no "
+    "other track has. Distinct: number of different sets, divided by the number of tracks.",
+    "Optimality gap": "How much less than the matching that an attack found any matching could cost at most, "
+    "as a share of its cost. Zero proves that there is no better one.",
+}
+MOST = 8
+"""Releases that get a panel."""
+_DRAWN = charts.SERIES - 1
+"""Runs that get a bar; one colour is for the truth."""
+_EXACT = 0.001
+
+RUNS = """
+select
+    run.run_id,
+    run.attack,
+    run.settings,
+    run.seed,
+    run.people,
+    run.days,
+    bool_or(score.pairing = 'optimal') as optimal,
+    bool_or(score.pairing = 'greedy') as greedy
+from study.run as run
+join report.every_metric as score on score.run_id = run.run_id
+where run.release_id = $release_id
+group by run.run_id, run.attack, run.settings, run.seed, run.people, run.days
+order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, run.settings, run.seed
+"""
+
+ACCURACY = """
+select run_id, level as stage, people, estimate, low, high, shuffle, stay
+from report.every_metric
+where release_id = $release_id and metric = 'accuracy' and pairing = $pairing
+order by case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, attack, settings, seed, stage
+"""
+
+ERRORS = """
+select cdf.run_id, cdf.metres, cdf.points, cdf.share
+from metrics.error_cdf as cdf
+join study.run as run on run.run_id = cdf.run_id
+where run.release_id = $release_id and cdf.pairing = $pairing
+order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, cdf.run_id, cdf.metres
+"""
+
+EXPOSED = """
+with person as (
+    select
+        recovered.run_id,
+        run.attack,
+        case
+            when recovered.accuracy > 0.8 then 'over 80%'
+            when recovered.accuracy > 0.5 then 'over half'
+            when recovered.accuracy > 0.2 then 'over a fifth'
+            else 'a fifth or less'
+        end as of_their_slots,
+        recovered.accuracy
+    from metrics.person_recovery as recovered
+    join study.run as run on run.run_id = recovered.run_id
+    where run.release_id = $release_id and recovered.pairing = $pairing
+)
+
+select
+    run_id,
+    of_their_slots,
+    count(*) as people,
+    count(*) / sum(count(*)) over (partition by run_id)::double as share
+from person
+group by run_id, attack, of_their_slots
+order by case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, attack, run_id, min(accuracy) desc
+"""
+CLASSES = ("over 80%", "over half", "over a fifth", "a fifth or less")
+
+UNIQUE = """
+select run_id, of, metric, level as cells_known, people, estimate, low, high
+from report.every_metric
+where release_id = $release_id and metric in ('unique_share', 'distinct_share')
+order by
+    metric desc,
+    of,
+    case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end,
+    attack,
+    settings,
+    seed,
+    cells_known
+"""
+
+PROOF = """
+select
+    step.run_id,
+    step.stage,
+    count(*) as matchings,
+    sum(step.cost) as cost,
+    sum(step.bound) as proven_at_least,
+    max(step.gap) as largest_gap
+from attacks.step as step
+join study.run as run on run.run_id = step.run_id
+where run.release_id = $release_id
+group by step.run_id, run.attack, step.stage
+order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, step.run_id, step.stage desc
+"""
+
+STAGES = {1: "Nights, one by one", 2: "Days, one by one", 3: "The whole period"}
+_YARDSTICKS = {"stay": "nobody moves (stay)", "shuffle": "joined at random (shuffle)"}
+_SHARES: Show = dict.fromkeys(("estimate", "low", "high", "shuffle", "stay", "share"), words.share)
+
+
+def render(contents: Contents) -> Html | None:
+    panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
+    if not panels:
+        return None
+    more = len(panels) - MOST
+    return join(
+        tag("p", _WHY),
+        tabs("recovery", panels[:MOST]),
+        tag("p", f"The first {MOST} are drawn; {more} more are in the tables.", cls="note") if more > 0 else None,
+    )
+
+
+_WHY = (
+    "An adversary has the published counts and nothing else: no name, no record, no known trace. An attack joins the "
+    "counts of one slot to those of the next, and one day to the next, until every person counted has a track."
+)
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The runs on one release: what to call them, and the pairing by which they can be compared."""
+
+    names: dict[str, str]
+    pairing: str
+    skilled: list[str]
+    """Those that are more than yardsticks."""
+
+    @classmethod
+    def of(cls, rows: list[dict[str, Any]]) -> _Runs:
+        pairing = "optimal" if all(row["optimal"] for row in rows) else "greedy"
+        return cls(_names(rows), pairing, [row["run_id"] for row in rows if row["attack"] not in _YARDSTICKS])
+
+    def best(self, accuracy: pl.DataFrame) -> dict[str, Any] | None:
+        """The final score of the attack that is right most often; of a yardstick where nothing else was run."""
+        final = accuracy.filter(stage=3)
+        skilled = final.filter(pl.col("run_id").is_in(self.skilled))
+        ranked = (skilled if len(skilled) else final).sort("estimate", "run_id", descending=[True, False])
+        return ranked.row(0, named=True) if len(ranked) else None
+
+    @property
+    def show(self) -> Show:
+        return {**_SHARES, "run_id": lambda run_id: self.names.get(run_id, run_id)}
+
+
+def _panel(contents: Contents, release: Published) -> Html | None:
+    found = contents.ask(RUNS, release_id=release.id)
+    if not len(found.frame):
+        return None
+    runs = _Runs.of(list(found.frame.iter_rows(named=True)))
+    scored = {"release_id": release.id, "pairing": runs.pairing}
+    accuracy = contents.ask(ACCURACY, **scored)
+    unique = contents.ask(UNIQUE, release_id=release.id)
+    best = runs.best(accuracy.frame)
+    lead = best["run_id"] if best else next(iter(runs.names))
+    more = len(runs.names) - _DRAWN
+    return join(
+        tag("p", _told(best, unique.frame, runs), cls="lede"),
+        _accuracy(accuracy, release, runs),
+        _errors(contents.ask(ERRORS, **scored), release, runs, lead),
+        _exposed(contents.ask(EXPOSED, **scored), release, runs, lead),
+        _unique(unique, release, runs),
+        _proof(contents.ask(PROOF, release_id=release.id), runs),
+        tag("p", f"The first {_DRAWN} runs are drawn; {more} more are in the tables.", cls="note")
+        if more > 0
+        else None,
+    )
+
+
+def _told(best: dict[str, Any] | None, unique: pl.DataFrame, runs: _Runs) -> Child:
+    """The finding in words: how often the best attack is right, and how much of that needed no attack."""
+    if best is None:
+        return _untold(unique, runs)
+    said: list[Child] = [
+        "In this release an adversary places a person in the right cell in ",
+        tag("mark", words.share(best["estimate"])),
+        f" of slots ({runs.names[best['run_id']]}; 95% interval {_interval(best)}). ",
+    ]
+    if best["run_id"] not in runs.skilled:
+        return [*said, "Only yardsticks were run: no attack has been tried."]
+    if best["stay"] is not None:
+        said += ["Assuming that nobody moves already gives ", tag("strong", words.share(best["stay"]))]
+        said += (
+            [f", joining slots at random {words.share(best['shuffle'])}. "] if best["shuffle"] is not None else [". "]
+        )
+        said.append(_verdict(best))
+    return said
+
+
+def _verdict(best: dict[str, Any]) -> str:
+    if best["low"] > best["stay"]:
+        return "The difference is what the attack has learned about how people move."
+    if best["high"] < best["stay"]:
+        return "The attack does worse than that: it has learned nothing about how people move."
+    return "That is as much within the uncertainty: the attack adds nothing that can be told from chance."
+
+
+def _untold(unique: pl.DataFrame, runs: _Runs) -> Child:
+    two = unique.filter(of="recovered", metric="unique_share", cells_known=2)
+    said = "Somebody else published these counts, and the lab does not know who was where: how right the recovered "
+    said += "tracks are cannot be said. "
+    if not len(two):
+        return said
+    first = two.row(0, named=True)
+    return [
+        said, "Of the tracks of ", runs.names[first["run_id"]], ", ", tag("strong", words.share(first["estimate"])),
+        " have two most frequent cells that no other track has. Tracks joined at random are shown beside them.",
+    ]  # fmt: skip
+
+
+def _accuracy(answer: Answer, release: Published, runs: _Runs) -> Html | None:
+    if not len(answer.frame):
+        return None
+    found = {(row["run_id"], row["stage"]): row for row in answer.frame.iter_rows(named=True)}
+    stages = {stage: name for stage, name in STAGES.items() if stage in answer.frame["stage"]}
+    groups = [(name, [_bar(found.get((run, stage))) for run in _drawn(runs)]) for stage, name in stages.items()]
+    chart = Groups(f"Accuracy by stage, {release.name}", _series(runs), groups, most=1.0)
+    return figure(
+        "Slots in the right cell",
+        chart.html(),
+        answer,
+        note="Accuracy after each stage of the recovery: nights by themselves, whole days by themselves, and all days "
+        f"linked into one trajectory. Tracks and people are paired by the {runs.pairing} pairing.",
+        show={**runs.show, "stage": lambda stage: STAGES.get(stage, str(stage))},
+    )
+
+
+def _errors(answer: Answer, release: Published, runs: _Runs, lead: str) -> Html | None:
+    if not len(answer.frame):
+        return None
+    distances = answer.frame["metres"].unique().sort().to_list()
+    done = answer.frame.group_by("metres").agg(pl.col("share").min()).filter(pl.col("share") >= 0.9995)["metres"]
+    shown = [m for m in distances if not len(done) or m <= done.to_numpy().min()]
+    place = {metres: n for n, metres in enumerate(shown)}
+    labels = [(n, words.metres(m) if m else "0") for m, n in place.items() if n % 2 == 0]
+    axis = charts.Axis(
+        0,
+        max(len(shown) - 1, 1) * 1.04,
+        labels,
+        say=lambda n: f"at most {words.metres(shown[min(int(n), len(shown) - 1)])}",
+    )
+    series: dict[str, charts.Points] = {
+        runs.names[run]: [
+            (float(place[m]), share)
+            for m, share in answer.frame.filter(run_id=run).select("metres", "share").iter_rows()
+            if m in place
+        ]
+        for run in _drawn(runs)
+    }
+    within = dict(answer.frame.filter(run_id=lead).select("metres", "share").iter_rows())
+    return figure(
+        "How far off",
+        charts.lines(
+            f"Share of recovered points by distance from the truth, {release.name}", series, axis, say=words.share
+        ),
+        answer,
+        note=f"Share of recovered points, one person in one slot, that are at most so far from the truth. With "
+        f"{runs.names[lead]}, {words.share(within.get(0))} are in the right cell and "
+        f"{words.share(1 - within.get(1000, 0.0))} more than one kilometre off. The distances grow in steps, "
+        "not evenly.",
+        show=runs.show,
+    )
+
+
+def _exposed(answer: Answer, release: Published, runs: _Runs, lead: str) -> Html | None:
+    if not len(answer.frame):
+        return None
+    shares = {(row["run_id"], row["of_their_slots"]): row["share"] for row in answer.frame.iter_rows(named=True)}
+    rows = [(runs.names[run], [shares.get((run, name), 0.0) for name in CLASSES]) for run in _drawn(runs)]
+    most, half = (shares.get((lead, name), 0.0) for name in CLASSES[:2])
+    return figure(
+        "Who is exposed",
+        charts.shares(
+            f"Share of people by how much of their trajectory was recovered, {release.name}",
+            rows,
+            CLASSES,
+            of="of people: recovered in",
+        ),
+        answer,
+        note=f"People by the share of their slots that was recovered. With {runs.names[lead]}, "
+        f"{words.share(most + half)} of the people are in the right cell in more than half of the slots, and "
+        f"{words.share(most)} in more than 80%. A mean hides them.",
+        show=runs.show,
+    )
+
+
+def _unique(answer: Answer, release: Published, runs: _Runs) -> Html | None:
+    if not len(answer.frame):
+        return None
+    known = len(answer.frame.filter(of="truth")) > 0
+    names = [*_series(runs), *(["true trajectories"] if known else [])]
+    drawn: list[Child] = []
+    for metric, told in (("unique_share", "Unique: nobody else has the set"), ("distinct_share", "Distinct sets")):
+        rows = answer.frame.filter(metric=metric)
+        found = {(row["of"], row["run_id"], row["cells_known"]): row for row in rows.iter_rows(named=True)}
+        groups = [
+            (
+                f"Top {k}",
+                [_bar(found.get(("recovered", run, k))) for run in _drawn(runs)]
+                + ([_bar(found.get(("truth", _drawn(runs)[0], k)))] if known else []),
+            )
+            for k in range(1, 6)
+        ]
+        drawn += [tag("h4", told), Groups(f"{told}, {release.name}", names, groups, most=1.0).html()]
+    return figure(
+        "Tracks told apart by a few places",
+        drawn,
+        answer,
+        note="Share of tracks that their one to five most frequent cells tell from all others, by two definitions. "
+        "Who knows somebody's home and work can find the track that has both, right or wrong.",
+        show=runs.show,
+    )
+
+
+def _proof(answer: Answer, runs: _Runs) -> Html | None:
+    if not len(answer.frame):
+        return None
+    frame = answer.frame
+    largest = float(frame["largest_gap"].to_numpy().max())
+    counted = words.counted(int(frame["matchings"].sum()), "matching")
+    text = f"{counted}, each with a proof of how good it is: "
+    if largest < _EXACT:
+        text += (
+            "none could be improved by more than 0.1% of its cost. What was not recovered is no weakness of the search."
+        )
+    else:
+        text += f"one of them could be improved by {_gap(largest)} of its cost, so a better search might recover more."
+    heads = {"run_id": "Run", "stage": "Joining", "proven_at_least": "No matching below", "largest_gap": "Largest gap"}
+    show = {**runs.show, "largest_gap": _gap}
+    rows = table("Matchings of each run, costs in metres or bits", frame, show=show, heads=heads)
+    return block(join(tag("h3", "The proof"), tag("p", text, cls="note"), rows), answer)
+
+
+def _interval(row: dict[str, Any]) -> str:
+    return f"{words.share(row['low'])} to {words.share(row['high'])}"
+
+
+def _gap(value: float) -> str:
+    return "0" if value <= 0 else "under 0.0001%" if value < 1e-6 else f"{words.number(100 * value, 2)}%"
+
+
+def _bar(row: dict[str, Any] | None) -> Bar:
+    return Bar(None) if row is None else Bar(row["estimate"], row["low"], row["high"])
+
+
+def _drawn(runs: _Runs) -> list[str]:
+    return list(runs.names)[:_DRAWN]
+
+
+def _series(runs: _Runs) -> list[str]:
+    return [runs.names[run] for run in _drawn(runs)]
+
+
+def _names(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """The attack, then only those settings, and the seed, in which its runs on this release differ."""
+    told = {}
+    for row in rows:
+        same = [other for other in rows if other["attack"] == row["attack"]]
+        settings = [json.loads(other["settings"]) for other in same]
+        own = json.loads(row["settings"])
+        differing = [key for key in own if len({repr(one.get(key)) for one in settings}) > 1]
+        parts = [_YARDSTICKS.get(row["attack"], row["attack"])]
+        parts += [f"{key.replace('_', ' ')} {own[key]}" for key in differing]
+        parts += [f"seed {row['seed']}"] if len({other["seed"] for other in same}) > 1 else []
+        told[row["run_id"]] = ", ".join(parts)
+    return told
