@@ -24,11 +24,17 @@ def check_hours(hours: float) -> None:
         raise AttackError(f"night_hours is a number of hours between 0 and 24, not {hours:g}")
 
 
+def by_place(release: Release) -> npt.NDArray[np.int32]:
+    """The cells from west to east, then south to north: an order that does not depend on how they are listed."""
+    x, y = release.xy().T
+    return np.lexsort((y, x)).astype(np.int32)
+
+
 class City:
     def __init__(self, release: Release, night_hours: float, seed: int) -> None:
         xy = release.xy()
         low = xy.min(axis=0)
-        self.order = np.lexsort((xy[:, 1], xy[:, 0]))
+        self.order = by_place(release)
         extent = float((xy.max(axis=0) - low).max())
         self.step = max(1e-3, 2.0 ** np.ceil(np.log2(max(extent, 1.0) / 2**28)))
         lattice = np.rint((xy[self.order] - low) / self.step).astype(np.int64)
@@ -82,7 +88,7 @@ class City:
 
     def as_listed(self, cells: Ints) -> npt.NDArray[np.int32]:
         """Cell numbers in the order of the release."""
-        return self.order.astype(np.int32)[cells]
+        return self.order[cells]
 
     def as_sorted(self, cells: npt.NDArray[np.int32]) -> Ints:
         """The reverse."""

@@ -42,10 +42,8 @@ class Day:
 
     def stay_near(self, slot: int, now: Ints) -> Ints:
         """The night rule: cost = distance from the current cell."""
-        source = np.flatnonzero(np.bincount(now, minlength=self.city.cells))
-        position = np.empty(self.city.cells, dtype=np.int64)
-        position[source] = np.arange(len(source))
-        return self._from_one_point(slot, "night", position[now], self.city.codes[source])
+        going, member = np.unique(self.city.codes[now], return_inverse=True)
+        return self._from_one_point(slot, "night", member, going)
 
     def keep_going(self, slot: int, before: Ints, now: Ints) -> Ints:
         """The day rule: cost = distance from 2·current − previous."""

@@ -35,9 +35,9 @@ class DSilva2024:
     Works online: after each day the tracks so far can be read, and an interrupted run goes
     on from its last finished day.
 
-    Two people in cells a and b, far apart, swap places at 08:00 on day one. Velocity alone
-    expects them on day two to stay; the successors of a and b were b and a, so nobody is
-    surprised when they swap again.
+    On day one somebody goes from a to c and somebody else from b to d, one after the other; d
+    is near a, and c near b. On day two both leave at once. By velocity each would end in the
+    cell near by, a in d and b in c. But c followed a before, and d followed b: tracks aac, bbd.
     """
 
     requires: ClassVar[tuple[str, ...]] = (
@@ -59,7 +59,7 @@ class DSilva2024:
         threads = (os.cpu_count() or 1) if city.people >= MANY else 1
         tracks = city.as_sorted(known) if known is not None else np.empty((city.people, 0), dtype=np.int64)
         seen = Transitions(city.cells, tracks)
-        done = tracks.shape[1] // city.slots_per_day
+        done = -(-tracks.shape[1] // city.slots_per_day)
         watch.expect(city.slots - 1 - max(tracks.shape[1] - 1, 0))
         with one_blas_thread():
             for day in range(done, city.days):

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from trajlab.attacks import Tracks
+from trajlab.attacks.city import by_place
 from trajlab.attacks.watch import Watch
 from trajlab.release import Release
 
@@ -24,9 +25,8 @@ class Shuffle:
 
     def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
         release.require(*self.requires)
-        counts = release.matrix()
-        cells = np.arange(counts.shape[1], dtype=np.int32)
-        return np.column_stack([rng.permutation(np.repeat(cells, slot)) for slot in counts])
+        cells = by_place(release)
+        return np.column_stack([rng.permutation(np.repeat(cells, slot)) for slot in release.matrix()[:, cells]])
 
 
 ATTACK = Shuffle

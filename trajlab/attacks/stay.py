@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from trajlab.attacks import Tracks
+from trajlab.attacks.city import by_place
 from trajlab.attacks.watch import Watch
 from trajlab.release import Release
 
@@ -24,19 +25,20 @@ class Stay:
 
     def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
         release.require(*self.requires)
-        counts = release.matrix()
-        cells = np.arange(counts.shape[1])
+        order = by_place(release)
+        counts = release.matrix()[:, order]
+        cells = np.arange(len(order))
         tracks = np.empty((int(counts[0].sum()), len(counts)), dtype=np.int32)
         tracks[:, 0] = now = np.repeat(cells, counts[0])
         for slot in range(1, len(counts)):
-            order = np.lexsort((rng.random(len(now)), now))
-            rank = np.arange(len(now)) - np.searchsorted(now[order], now[order])
-            leaving = order[rank >= counts[slot][now[order]]]
+            drawn = np.lexsort((rng.random(len(now)), now))
+            rank = np.arange(len(now)) - np.searchsorted(now[drawn], now[drawn])
+            leaving = drawn[rank >= counts[slot][now[drawn]]]
             arriving = np.repeat(cells, np.maximum(counts[slot] - counts[slot - 1], 0))
             now = now.copy()
             now[leaving] = rng.permutation(arriving)
             tracks[:, slot] = now
-        return tracks
+        return order[tracks]
 
 
 ATTACK = Stay

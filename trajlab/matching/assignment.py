@@ -29,8 +29,8 @@ WHOLE = 90_000
 """Pairs, stored or not, up to which all are handed to the simplex at once."""
 RUN = 1_000
 """Rows looked at together."""
-KEPT = 80_000_000
-"""Pairs kept between rounds, about a gigabyte; the others are asked for again."""
+KEPT = 25_000_000
+"""Pairs kept between rounds, 300 megabytes; the others are asked for again."""
 
 Savings = Callable[[int, int], csr_array]
 Pairs = tuple[Ints, Ints, Floats]
@@ -157,7 +157,12 @@ class _Table:
 
     def every(self) -> Pairs:
         """All stored pairs."""
-        return self._each(lambda part, start: _above(part, np.zeros(part.shape[0])))
+
+        def choose(part: csr_array, start: int) -> Pairs:
+            row, column, saving = _above(part, np.zeros(part.shape[0]))
+            return row + start, column, saving
+
+        return self._each(choose)
 
     def _each(self, choose: Callable[[csr_array, int], Pairs]) -> Pairs:
         starts = range(0, self.size, RUN)
