@@ -496,3 +496,22 @@ def test_the_published_porto_counts_are_attacked_with_proof(name, size):
     assert np.array_equal(counts, release.matrix())
     assert len(watch.steps) == 4320
     assert max((step.cost - step.bound) / step.cost for step in watch.steps if step.cost > 0) < 1e-4
+
+
+def test_an_interruption_does_not_wait_for_the_other_days(monkeypatch):
+    """Days run beside each other; when one fails, the others give up at their next step."""
+    monkeypatch.setattr("trajlab.attacks.xu2017.MANY", 0)
+    release = published(
+        np.random.default_rng(1).integers(4, size=(12, 40)), np.eye(4, 2) * 4000 + np.arange(8).reshape(4, 2), 8
+    )
+
+    class Impatient(Watch):
+        def done(self, step):
+            Watch.done(self, step)
+            if step.slot == 12:
+                raise KeyboardInterrupt
+
+    watch = Impatient()
+    with pytest.raises(KeyboardInterrupt):
+        load("xu2017").recover(release, np.random.default_rng(0), watch)
+    assert len(watch.steps) < 39

@@ -27,12 +27,19 @@ class Watch:
     show: Callable[[float, float], None] | None = None
     total: int = 0
     steps: list[Step] = field(default_factory=list)
+    _stopped: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def expect(self, steps: int) -> None:
         self.total += steps
 
+    def stop(self) -> None:
+        """Make whoever tells of a step next give up."""
+        self._stopped = True
+
     def done(self, step: Step) -> None:
+        if self._stopped:
+            raise InterruptedError("the attack was stopped")
         with self._lock:
             self.steps.append(step)
         if self.show is not None:

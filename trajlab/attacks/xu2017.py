@@ -55,14 +55,25 @@ class Xu2017:
         watch.expect(city.slots - 1)
         cores = min(os.cpu_count() or 1, city.days) if city.people >= MANY else 1
         with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
-            days = list(pool.map(lambda day: self._day(city, day, watch), range(city.days)))
-            links = list(pool.map(lambda day: link(city, day, [days[day - 1]], days[day], watch), range(1, city.days)))
+            days = [pool.submit(self._day, city, day, watch) for day in range(city.days)]
+
+            def linked(day: int) -> Ints:  # queued behind all days, so the two that it waits for are under way
+                return link(city, day, [days[day - 1].result()], days[day].result(), watch)
+
+            links = [pool.submit(linked, day) for day in range(1, city.days)]
+            try:
+                for waiting in (*days, *links):
+                    waiting.result()
+            except BaseException:  # an interruption must not wait for days that nobody wants any more
+                watch.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
         tracks = np.empty((city.people, city.slots), dtype=np.int32)
         member = np.arange(city.people)
         for day, part in enumerate(days):
-            member = links[day - 1][member] if day else member
+            member = links[day - 1].result()[member] if day else member
             start = day * city.slots_per_day
-            tracks[:, start : start + part.shape[1]] = city.as_listed(part[member])
+            tracks[:, start : start + city.slots_per_day] = city.as_listed(part.result()[member])
         return tracks
 
     def _day(self, city: City, number: int, watch: Watch) -> Ints:
