@@ -21,9 +21,9 @@ from trajlab.matching.plan import Floats, Ints
 from trajlab.matching.simplex import dense, sparse
 from trajlab.matching.ties import Grain, Keys, preference
 
-FEW = 8
+FEW = 40
 """Pairs of a row that the first round starts with."""
-MORE = 4
+MORE = 20
 """Pairs that a row gains in a round."""
 WHOLE = 90_000
 """Pairs, stored or not, up to which all are handed to the simplex at once."""
