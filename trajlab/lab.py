@@ -165,7 +165,9 @@ class Lab:
         with said_kindly("reading a release"):
             return load(self._store, release_id)
 
-    def attack(self, release: Release, attack: str, *, seed: int = 0, pairing: str = "both", **settings: Any) -> Run:
+    def attack(
+        self, release: Release | str, attack: str, *, seed: int = 0, pairing: str = "both", **settings: Any
+    ) -> Run:
         """Recover tracks from a release and score them; the same request twice is run once.
 
         `attack` is xu2017, dsilva2024, or one of the yardsticks shuffle and stay, which run

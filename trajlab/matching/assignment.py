@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from trajlab.matching.plan import Floats, Ints
+from trajlab.matching.plan import Floats, Ints, rank_within
 from trajlab.matching.simplex import dense, sparse
 from trajlab.matching.ties import Grain, Keys, preference
 
@@ -192,7 +192,5 @@ def _above(part: csr_array, enough: Floats) -> Pairs:
 def _best_of_rows(row: Ints, column: Ints, saving: Floats, value: Floats, most: int) -> Pairs:
     """The `most` pairs of highest value of each row; rows come in order."""
     order = np.lexsort((-value, row))
-    starts = np.flatnonzero(np.diff(row[order], prepend=-1))
-    rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    keep = np.sort(order[rank < most])
+    keep = np.sort(order[rank_within(row[order]) < most])
     return row[keep], column[keep], saving[keep]

@@ -38,3 +38,9 @@ def spread(plan: Plan, source_of: Ints, rng: np.random.Generator) -> Ints:
     sinks = np.empty(len(source_of), dtype=np.int64)
     sinks[members] = np.repeat(plan.sink[ends], plan.amount[ends])
     return sinks
+
+
+def rank_within(line: Ints) -> Ints:
+    """The place of each entry among the equal ones that follow each other, from 0."""
+    starts = np.flatnonzero(np.diff(line, prepend=-1))
+    return np.arange(len(line)) - np.repeat(starts, np.diff(starts, append=len(line)))

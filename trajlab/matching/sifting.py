@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajlab.matching.plan import Floats, Ints
+from trajlab.matching.plan import Floats, Ints, rank_within
 from trajlab.matching.plane import Plane
 from trajlab.matching.simplex import Solved, dense, sparse
 
@@ -117,9 +117,7 @@ def _lowest(row: Ints, column: Ints, over: Floats, most: int) -> Ints:
     for line in (row, column):
         narrow = line.astype(np.uint16 if line.max(initial=0) < 2**16 else np.uint32)  # short numbers sort fast
         order = ascending[np.argsort(narrow[ascending], kind="stable")]
-        starts = np.flatnonzero(np.diff(line[order], prepend=-1))
-        rank = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-        keep[order[rank < most]] = True
+        keep[order[rank_within(line[order]) < most]] = True
     return np.flatnonzero(keep)
 
 
