@@ -15,7 +15,17 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from trajlab.matching import Plan, assign, assignment, nearest_first, one_blas_thread, sifting, spread, transport
+from trajlab.matching import (
+    Plan,
+    assign,
+    assignment,
+    auction,
+    nearest_first,
+    one_blas_thread,
+    sifting,
+    spread,
+    transport,
+)
 from trajlab.matching.ties import keys, preference
 
 some = settings(max_examples=60, deadline=None)
@@ -23,11 +33,13 @@ some = settings(max_examples=60, deadline=None)
 
 @contextmanager
 def sifted(pairs=6, run=3):
-    """Problems of more than a few pairs are sifted, some rows at a time."""
+    """Problems of more than a few pairs are sifted, some rows at a time, with next to no room."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sifting, "WHOLE", pairs)
         patch.setattr(assignment, "WHOLE", 0)
         patch.setattr(assignment, "RUN", run)
+        for name, value in {"KEPT": 0, "LEAST": 2, "FEW": 1, "BIDS": 3, "CHEAP": 3}.items():
+            patch.setattr(assignment, name, value)
         yield
 
 
@@ -332,7 +344,7 @@ def solve(savings: np.ndarray, seed=0, row_id=None, column_id=None, threads=1):
     row, column = np.nonzero(~np.isnan(savings))
     table = csr_array((savings[row, column], (row, column)), shape=(size, size))
     return assign(
-        lambda start, stop: table[start:stop],
+        lambda rows, columns: table[rows] if columns is None else table[rows][:, columns],
         size,
         most=1.0,
         row_keys=keys(seed, np.arange(size) if row_id is None else row_id, 1),
@@ -400,6 +412,29 @@ def test_sifting_finds_savings_that_its_first_pairs_do_not_hold():
         answer = solve(savings)
     check_assignment(savings, answer)
     assert answer.rounds > 1
+
+
+def test_sifting_finds_savings_that_there_was_no_room_to_keep():
+    """Rows keep two pairs each, all with the same few columns; what the others save must be asked for again."""
+    rng = np.random.default_rng(2)
+    savings = 0.3 * rng.random((40, 40))
+    savings[:, :2] += 0.6
+    with sifted(run=7):
+        answer = solve(savings)
+    check_assignment(savings, answer)
+    assert answer.saved > 1.8 + 0.25 * 30
+
+
+@some
+@given(savings=tables())
+def test_the_prices_of_an_auction_are_close_to_the_best(savings):
+    full = np.nan_to_num(savings)
+    size = len(full)
+    price = auction.prices(np.tile(np.arange(size), (size, 1)), full, size, 1.0)
+    profit = np.maximum((full - price).max(axis=1), 0.0)
+    best = hungarian(full, maximize=True)
+    assert price.min() >= 0
+    assert best - 1e-9 <= profit.sum() + price.sum() <= best + size * auction.STEP + 1e-9
 
 
 @both_ways

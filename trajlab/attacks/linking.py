@@ -23,10 +23,10 @@ def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watc
     alike = [Alike(before, today, city.cells) for before in earlier]
     row_term = np.min([each.row_term for each in alike], axis=0)
 
-    def savings(start: int, stop: int) -> csr_array:
-        found = [each.savings(start, stop) for each in alike]
+    def savings(rows: Ints, columns: Ints | None) -> csr_array:
+        found = [each.savings(rows, columns) for each in alike]
         for each, part in zip(alike, found, strict=True):
-            behind = (row_term - each.row_term)[start:stop]
+            behind = (row_term - each.row_term)[rows]
             if behind.any():
                 part.data += np.repeat(behind, np.diff(part.indptr))
         best = found[0]

@@ -36,20 +36,25 @@ class Alike:
         # One inner index for each (cell, slots spent there) of the first day: the gain with every
         # track of the second day that was in the cell is then a product of two sparse matrices.
         kind, inner = np.unique(cell * (a + 1) + p, return_inverse=True)
-        self._left = csr_array((np.ones(len(row)), (row, inner)), shape=(self.size, len(kind)))
+        self._left = _rows(np.ones(len(row)), inner, np.searchsorted(row, np.arange(self.size + 1)), len(kind))
         order = np.argsort(other_cell, kind="stable")
         begins = np.searchsorted(other_cell[order], np.arange(cells + 1))
         there, spent = kind // (a + 1), kind % (a + 1)
         count = begins[there + 1] - begins[there]
         pointer = np.concatenate([[0], np.cumsum(count)])
-        member = order[np.arange(pointer[-1]) + np.repeat(begins[there] - pointer[:-1], count)]
-        p, q = np.repeat(spent, count), q[member]
-        gain = (_xlogx(p + q) - _xlogx(p) - _xlogx(q)) / whole
-        self._right = csr_array((gain, column[member], pointer), shape=(len(kind), self.size))
+        member = order.astype(np.int32)[np.arange(pointer[-1]) + np.repeat(begins[there] - pointer[:-1], count)]
+        both = np.arange(a + 1)[:, None] + np.arange(b + 1)
+        gain = (_xlogx(both) - _xlogx(np.arange(a + 1))[:, None] - _xlogx(np.arange(b + 1))) / whole
+        self._some: tuple[Ints, csr_array] | None = None
+        self._right = _rows(gain[np.repeat(spent, count), q[member]], column[member], pointer, self.size)
 
-    def savings(self, start: int, stop: int) -> csr_array:
-        """What pairs of tracks `start` to `stop` of the first day save; not stored: nothing."""
-        return self._left[start:stop] @ self._right
+    def savings(self, rows: Ints, columns: Ints | None) -> csr_array:
+        """What pairs of some tracks of the first day with some, or all, of the second save; not stored: nothing."""
+        if columns is None:
+            return self._left[rows] @ self._right
+        if self._some is None or self._some[0] is not columns:
+            self._some = columns, self._right[:, columns]
+        return self._left[rows] @ self._some[1]
 
 
 def _stays(day: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
@@ -58,5 +63,11 @@ def _stays(day: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
     return visit // cells, visit % cells, spent
 
 
+def _rows(value: Floats, column: Ints, pointer: Ints, columns: int) -> csr_array:
+    """A sparse matrix with small numbers for indices where they will do: half the memory to go through."""
+    small = np.int32 if max(len(value), columns) < 2**31 else np.int64
+    return csr_array((value, column.astype(small), pointer.astype(small)), shape=(len(pointer) - 1, columns))
+
+
 def _xlogx(count: Ints) -> Floats:
-    return count.astype(np.float64) * np.log2(count)
+    return count.astype(np.float64) * np.log2(np.maximum(count, 1))

@@ -1,11 +1,15 @@
 """One-to-one assignment where nearly all pairs cost the same.
 
 Rows and columns are matched so that their pairs save as much as possible against that
-common cost. Only pairs that save anything are looked at; they come as sparse matrices, some
-rows at a time, and where they are very many they are asked for again in each round, so that
-they are never all held.
+common cost. Only pairs that save anything are looked at. They come as sparse matrices, some
+rows at a time; of each row those that save most are kept, the others are asked for again
+only where prices leave a doubt.
+
 As in `sifting`, a few pairs are solved, all are priced, those that would save more are
-added, until there are none. Rows and columns left over are paired by chance.
+added, until there are none. The first few come from the prices of an auction; a pair whose
+price is further off than the worst that is missing is put aside again, so that the
+problems that are solved become smaller as they come closer. Rows and columns left
+over are paired by chance.
 """
 
 from __future__ import annotations
@@ -13,27 +17,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from trajlab.matching import auction
 from trajlab.matching.plan import Floats, Ints, rank_within
-from trajlab.matching.simplex import dense, sparse
+from trajlab.matching.simplex import Solved, dense, sparse
 from trajlab.matching.ties import Grain, Keys, preference
 
-FEW = 40
-"""Pairs of a row that the first round starts with."""
-MORE = 20
-"""Pairs that a row gains in a round."""
+FEW = 4
+"""Pairs of a row or of a column that every round has or gains."""
+NEAR = 0.02
+"""Pairs this close to their price are solved first, relative to the largest saving."""
+BIDS = 64
+"""Pairs of a row that it may bid for."""
 WHOLE = 90_000
 """Pairs, stored or not, up to which all are handed to the simplex at once."""
 RUN = 1_000
 """Rows looked at together."""
-KEPT = 25_000_000
-"""Pairs kept between rounds, 300 megabytes; the others are asked for again."""
+KEPT = 20_000_000
+"""Pairs kept, half a gigabyte with their costs."""
+LEAST = 50
+"""Pairs of a row that are kept, room or no room."""
+PATIENCE = 20
+"""Rounds after which nothing is put aside any more, so that there is an end."""
+CHEAP = 50
+"""One column in so many is looked at apart: the cheapest."""
+SAMPLE = 512
+"""Pairs of a row that say where its best ones begin."""
 
-Savings = Callable[[int, int], csr_array]
-Pairs = tuple[Ints, Ints, Floats]
+Savings = Callable[[Ints, Ints | None], csr_array]
+Small = npt.NDArray[np.int32]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,60 +76,111 @@ def assign(
 ) -> Assignment:
     """Match `size` rows with `size` columns, saving as much as possible.
 
-    `savings(a, b)` says what the pairs of rows a to b save: numbers from 0 to `most`; pairs
-    that it does not store save nothing. Keys tell equal answers apart (see `ties`).
+    `savings(rows)` says what the pairs of some rows save: numbers up to `most`; pairs that it
+    does not store save nothing. Keys tell equal answers apart (see `ties`).
     """
     table = _Table(savings, size, most, row_keys, column_keys, threads)
-    row, column, saving, bound, rounds = _whole(table) if size * size <= WHOLE else _sifted(table)
+    pairs, bound, rounds = _whole(table) if size * size <= WHOLE else _sifted(table)
     columns = np.full(size, -1)
-    columns[row] = column
-    columns[columns < 0] = rng.permutation(np.setdiff1d(np.arange(size), column))
-    saved = float(saving.sum())
+    columns[pairs.row] = pairs.column
+    columns[columns < 0] = rng.permutation(np.setdiff1d(np.arange(size), pairs.column))
+    saved = float(pairs.saving.sum())
     return Assignment(columns, saved, max(bound + size * table.grain.error, saved), rounds)
 
 
-def _whole(table: _Table) -> tuple[Ints, Ints, Floats, float, int]:
-    row, column, saving = table.every()
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    row: Small
+    column: Small
+    saving: Floats
+    cost: Floats
+
+    def __getitem__(self, chosen: Ints) -> _Pairs:
+        return _Pairs(self.row[chosen], self.column[chosen], self.saving[chosen], self.cost[chosen])
+
+    @classmethod
+    def joined(cls, parts: list[_Pairs]) -> _Pairs:
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__))
+
+    def slack(self, u: Floats, v: Floats) -> Floats:
+        """How much dearer each pair is than the prices of its lines."""
+        slack = self.cost - u[self.row]
+        slack -= v[self.column]
+        return slack
+
+
+def _whole(table: _Table) -> tuple[_Pairs, float, int]:
+    pairs, _ = table.likely()
     cost = np.full((table.size, table.size), table.common)
-    cost[row, column] = table.cost(row, column, saving)
+    cost[pairs.row, pairs.column] = pairs.cost
     ones = np.ones(table.size, dtype=np.int64)
     solved = dense(cost, ones, ones)
-    plain = np.zeros(cost.shape)
-    plain[row, column] = saving
-    stored = plain[solved.source, solved.sink] > 0.0
-    row, column = solved.source[stored], solved.sink[stored]
-    return row, column, plain[row, column], table.size * table.common - solved.bound, 1
+    return _taken(pairs, solved, table.size), table.size * table.common - solved.bound, 1
 
 
-def _sifted(table: _Table) -> tuple[Ints, Ints, Floats, float, int]:
+def _sifted(table: _Table) -> tuple[_Pairs, float, int]:
     """With a spare row and a spare column: who goes there is left over, at half the common cost each."""
     size, half = table.size, table.common / 2
-    row, column, saving = table.best()
+    pairs, left_out = table.likely()
+    active = _promising(pairs, table)
     supplies = np.append(np.ones(size), float(size))
-    u = v = np.append(np.full(size, half), 0.0)
+    start = np.append(np.full(size, half), 0.0)
     line, spare = np.arange(size), np.full(size, size)
     rounds = 0
     while True:
         rounds += 1
+        few = pairs[np.flatnonzero(active)]
         solved = sparse(
-            np.concatenate([row, line, spare, [size]]),
-            np.concatenate([column, spare, line, [size]]),
-            np.concatenate([table.cost(row, column, saving), np.full(2 * size, half), [0.0]]),
+            np.concatenate([few.row, line, spare, [size]]),
+            np.concatenate([few.column, spare, line, [size]]),
+            np.concatenate([few.cost, np.full(2 * size, half), [0.0]]),
             supplies,
             supplies,
-            u,
-            v,
+            start,  # prices of the round before would make the simplex slower, not faster
+            start,
         )
         u, v = solved.u - solved.u[-1], solved.v + solved.u[-1]
-        new_row, new_column, new_saving = table.short(u, v)
-        if not len(new_row):
+        missed = table.missed(u, v, left_out)
+        pairs = _Pairs.joined([pairs, missed]) if len(missed.row) else pairs
+        active = np.append(active, np.zeros(len(missed.row), dtype=bool))
+        slack = pairs.slack(u, v)
+        short = np.flatnonzero(slack < -table.grain.tolerance)
+        if not len(short):
             break
-        row, column = np.concatenate([row, new_row]), np.concatenate([column, new_column])
-        saving = np.concatenate([saving, new_saving])
-    pair = row * size + column
+        worst = -float(slack.min())
+        if rounds < PATIENCE:
+            active &= slack < worst
+        active |= slack < min(worst, NEAR * table.most)
+        for lines in (pairs.row, pairs.column):
+            active[short[_first_of_each(lines[short], slack[short], FEW)]] = True
+    return _taken(few, solved, size), size * table.common - solved.bound, rounds
+
+
+def _promising(pairs: _Pairs, table: _Table) -> npt.NDArray[np.bool_]:
+    """Pairs that come close to the prices of an auction, and the closest few of each row and column."""
+    rank = rank_within(pairs.row)
+    column = np.zeros((table.size, BIDS), dtype=np.int64)
+    saving = np.zeros((table.size, BIDS))
+    bid = np.flatnonzero(rank < BIDS)
+    column[pairs.row[bid], rank[bid]] = pairs.column[bid]
+    saving[pairs.row[bid], rank[bid]] = pairs.saving[bid]
+    price = auction.prices(column, saving, table.size, table.most)
+    profit = np.maximum((saving - price[column]).max(axis=1), 0.0)
+    slack = profit[pairs.row]
+    slack += price[pairs.column]
+    slack -= pairs.saving
+    active: npt.NDArray[np.bool_] = slack < NEAR * table.most
+    close = np.flatnonzero(slack < 4 * NEAR * table.most)
+    for lines in (pairs.row, pairs.column):
+        active[close[_first_of_each(lines[close], slack[close], FEW)]] = True
+    return active
+
+
+def _taken(pairs: _Pairs, solved: Solved, size: int) -> _Pairs:
+    """Those of the pairs that the solution has."""
     real = (solved.source < size) & (solved.sink < size)
-    kept = np.flatnonzero(np.isin(pair, solved.source[real] * size + solved.sink[real]))
-    return row[kept], column[kept], saving[kept], size * table.common - solved.bound, rounds
+    chosen = np.isin(pairs.row.astype(np.int64) * size + pairs.column, solved.source[real] * size + solved.sink[real])
+    return pairs[np.flatnonzero(chosen)]
 
 
 class _Table:
@@ -120,77 +189,84 @@ class _Table:
     def __init__(
         self, savings: Savings, size: int, most: float, row_keys: Keys, column_keys: Keys, threads: int
     ) -> None:
-        self.savings, self.size, self.threads = savings, size, threads
+        self.savings, self.size, self.most, self.threads = savings, size, most, threads
         self.row_keys, self.column_keys = row_keys, column_keys
         self.grain = Grain.of(most, 2 * size + 2)
-        self._kept: dict[int, csr_array] = {}
-        self._room = KEPT
         self.common = 2.0 * self.grain.unit * float(np.ceil((most + self.grain.extra) / (2.0 * self.grain.unit)))
 
-    def cost(self, row: Ints, column: Ints, saving: Floats) -> Floats:
+    def likely(self) -> tuple[_Pairs, Floats]:
+        """The pairs of each row that save most, best first, and how much the others save at most.
+
+        About as many of each row as there is room for: the pairs of a row are sampled to see
+        where its best begin.
+        """
+        room = max(KEPT // self.size, LEAST)
+
+        def choose(rows: Ints) -> tuple[_Pairs, Floats]:
+            part = self.savings(rows, None)
+            count = np.diff(part.indptr).astype(np.int64)
+            place = np.minimum(part.indptr[:-1, None] + np.arange(SAMPLE) * count[:, None] // SAMPLE, part.nnz - 1)
+            most = np.zeros(len(rows))
+            full = np.flatnonzero(count > room)
+            sample = np.sort(part.data[place[full]], axis=1)
+            most[full] = np.maximum(sample[np.arange(len(full)), SAMPLE - 1 - SAMPLE * room // count[full]], 0.0)
+            return self._above(part, rows, most), most
+
+        found, most = zip(*self._runs(choose, np.arange(self.size)), strict=True)
+        return _Pairs.joined(list(found)), np.concatenate(most)
+
+    def missed(self, u: Floats, v: Floats, left_out: Floats) -> _Pairs:
+        """Pairs that were not kept and are short of the prices: the best few of each row.
+
+        Few columns are so cheap that pairs left out could matter; for most rows only these are asked for.
+        """
+        from_highest = np.argsort(-v[:-1], kind="stable")
+        cheap = np.sort(from_highest[: self.size // CHEAP])
+        dearer = v[from_highest[min(self.size // CHEAP, self.size - 1)]]
+        enough = self.common - self.grain.error - u[:-1]
+
+        def choose(rows: Ints, columns: Ints | None, highest: float) -> _Pairs:
+            part = self.savings(rows, columns)
+            found = self._above(part, rows, enough[rows] - highest, columns)
+            short = (found.saving <= left_out[found.row]) & (found.slack(u, v) < -self.grain.tolerance)
+            found = found[np.flatnonzero(short)]
+            return found[_first_of_each(found.row, found.slack(u, v), 10 * FEW)]
+
+        doubtful = left_out > np.maximum(enough - v[:-1].max(), 0.0)
+        wholly = doubtful & (left_out > np.maximum(enough - dearer, 0.0))
+        found = self._runs(lambda rows: choose(rows, None, v[:-1].max()), np.flatnonzero(wholly))
+        found += self._runs(lambda rows: choose(rows, cheap, v[:-1].max()), np.flatnonzero(doubtful & ~wholly))
+        return _Pairs.joined([self._above(csr_array((0, self.size)), np.arange(0), np.zeros(0)), *found])
+
+    def _runs(self, choose: Callable[[Ints], T], rows: Ints) -> list[T]:
+        runs = [rows[start : start + RUN] for start in range(0, len(rows), RUN)]
+        with ThreadPoolExecutor(self.threads) as pool:
+            return list(pool.map(choose, runs))
+
+    def _above(self, part: csr_array, rows: Ints, enough: Floats, columns: Ints | None = None) -> _Pairs:
+        """Pairs of some rows that save more than is enough for their row, best first."""
+        found = np.flatnonzero(part.data > np.repeat(np.maximum(enough, 0.0), np.diff(part.indptr)))
+        line = np.searchsorted(part.indptr, found, side="right") - 1
+        saving = part.data[found]
+        order = _by_line(line, -saving, self.most)
+        row = rows[line[order]].astype(np.int32)
+        column = part.indices[found[order]] if columns is None else columns[part.indices[found[order]]]
+        column = column.astype(np.int32)
+        return _Pairs(row, column, saving[order], self._cost(row, column, saving[order]))
+
+    def _cost(self, row: Small, column: Small, saving: Floats) -> Floats:
         return self.common - self.grain.costs(saving, preference(self.row_keys[row], self.column_keys[column]))
 
-    def best(self) -> Pairs:
-        """Of each row the few pairs that save most, and at least half of what its best saves."""
 
-        def choose(part: csr_array, start: int) -> Pairs:
-            full = np.flatnonzero(np.diff(part.indptr))
-            most = np.zeros(part.shape[0])
-            most[full] = np.maximum.reduceat(part.data, part.indptr[full]) if len(full) else 0.0
-            row, column, saving = _above(part, 0.5 * most)
-            return _best_of_rows(row + start, column, saving, saving, FEW)
-
-        return self._each(choose)
-
-    def short(self, u: Floats, v: Floats) -> Pairs:
-        """Pairs that would save more than the prices of their lines say; the best of each row."""
-
-        def choose(part: csr_array, start: int) -> Pairs:
-            enough = self.common - self.grain.error - u[start : start + part.shape[0]] - v.max()
-            row, column, saving = _above(part, enough)
-            row += start
-            short = self.cost(row, column, saving) - u[row] - v[column]
-            new = np.flatnonzero(short < -self.grain.tolerance)
-            return _best_of_rows(row[new], column[new], saving[new], -short[new], MORE)
-
-        return self._each(choose)
-
-    def every(self) -> Pairs:
-        """All stored pairs."""
-
-        def choose(part: csr_array, start: int) -> Pairs:
-            row, column, saving = _above(part, np.zeros(part.shape[0]))
-            return row + start, column, saving
-
-        return self._each(choose)
-
-    def _each(self, choose: Callable[[csr_array, int], Pairs]) -> Pairs:
-        starts = range(0, self.size, RUN)
-        with ThreadPoolExecutor(self.threads) as pool:
-            found = pool.map(lambda start: choose(self._run(start), start), starts)
-            row, column, saving = zip(*found, strict=True)
-        return np.concatenate(row), np.concatenate(column), np.concatenate(saving)
-
-    def _run(self, start: int) -> csr_array:
-        """Some rows, kept for the next look while there is room."""
-        part = self._kept.get(start)
-        if part is None:
-            part = self.savings(start, min(start + RUN, self.size))
-            if self._room >= part.nnz:
-                self._room -= part.nnz
-                self._kept[start] = part
-        return part
+def _first_of_each(line: Ints | Small, value: Floats, most: int) -> Ints:
+    """The positions of the `most` smallest values of each line."""
+    order = _by_line(line, value, float(np.abs(value).max(initial=0.0)))
+    return order[rank_within(line[order]) < most]
 
 
-def _above(part: csr_array, enough: Floats) -> Pairs:
-    """Pairs of a run of rows that save more than is enough for their row."""
-    found = np.flatnonzero(part.data > np.repeat(enough, np.diff(part.indptr)))
-    row = np.searchsorted(part.indptr, found, side="right") - 1
-    return row, part.indices[found].astype(np.int64), part.data[found]
+def _by_line(line: Ints | Small, value: Floats, largest: float) -> Ints:
+    """Positions in the order of lines and, in a line, of values, to a few parts in a thousand million.
 
-
-def _best_of_rows(row: Ints, column: Ints, saving: Floats, value: Floats, most: int) -> Pairs:
-    """The `most` pairs of highest value of each row; rows come in order."""
-    order = np.lexsort((-value, row))
-    keep = np.sort(order[rank_within(row[order]) < most])
-    return row[keep], column[keep], saving[keep]
+    One sort of one number is several times faster than a sort by two.
+    """
+    return np.argsort(line + value / (2.5 * largest + 1e-300), kind="stable")

@@ -40,7 +40,7 @@ def spread(plan: Plan, source_of: Ints, rng: np.random.Generator) -> Ints:
     return sinks
 
 
-def rank_within(line: Ints) -> Ints:
+def rank_within(line: Ints | npt.NDArray[np.int32]) -> Ints:
     """The place of each entry among the equal ones that follow each other, from 0."""
     starts = np.flatnonzero(np.diff(line, prepend=-1))
     return np.arange(len(line)) - np.repeat(starts, np.diff(starts, append=len(line)))
