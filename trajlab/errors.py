@@ -39,6 +39,14 @@ class AttackError(TrajlabError, ValueError):
     """An attack was given a setting that makes no sense."""
 
 
+class RiskError(TrajlabError, ValueError):
+    """A question about re-identification that cannot be asked, or not of these traces."""
+
+
+class ProtectionError(TrajlabError, ValueError):
+    """A protection that cannot be applied, or was given a setting that makes no sense."""
+
+
 class SimulationError(TrajlabError, ValueError):
     """A city that cannot be simulated was asked for."""
 

@@ -160,8 +160,8 @@ def _build(store: Store, plan: _Plan, progress: Progress) -> None:
     params = plan.params | {"tick_seconds": slots.write_clock(store, plan.release_id, plan.recorded)}
     slots.write_calendar(store, plan.release_id, plan.period)
     for query in catalogue().values():
-        if not query.select or "release_id" not in query.params or query.table.startswith("metrics."):
-            continue  # metrics are built when somebody asks for them
+        if not query.select or "release_id" not in query.scope or query.table.startswith("metrics."):
+            continue  # metrics, and traces to search, are built when somebody asks for them
         if query.table == "slots.position":
             _refuse_if_nobody(store, plan)
             _describe(store, plan)

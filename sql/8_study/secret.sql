@@ -1,0 +1,11 @@
+-- study.secret: what the fresh ids of protected traces are derived from. Never give it away.
+--
+-- Whoever has the secret and a list of uids can compute which id is whose. It is drawn at random, 256 bits,
+-- the first time that traces are protected without a key of the caller's own; until
+-- then the table is empty. No export for publication contains it; a copy of the lab does.
+--
+-- grain:      name
+-- written by: trajlab.protect
+-- columns:
+--   name   VARCHAR  what the secret is for
+--   value  VARCHAR  the secret, in hexadecimal digits

@@ -1,0 +1,12 @@
+-- study.traces: every set of pseudonymous traces that an adversary is let loose on.
+--
+-- grain:      traces_id
+-- written by: trajlab.traces
+-- columns:
+--   traces_id   VARCHAR  the set: a digest of release, run, basis and protection
+--   release_id  VARCHAR  the release whose people, cells and slots it has
+--   run_id      VARCHAR  the attack run that recovered the traces; null for true ones
+--   basis       VARCHAR  what counts as a visit: slots, observed, records or recovered, see slots.visit
+--   protection  VARCHAR  what was done to the traces, such as cut:6h; none for nothing
+--   traces      BIGINT   traces in the set
+--   visits      BIGINT   rows of slots.visit: distinct (trace, slot, cell)

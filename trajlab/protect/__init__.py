@@ -1,0 +1,71 @@
+"""Protections: what can be done to traces before they are published. One file per protection.
+
+`cut:6h` is the file cut.py and the setting 6h. A file holds a frozen dataclass named
+`PROTECTION` at the end, whose fields are its settings in the order in which they follow the
+name. It changes where and when the visits of a person are, or divides them into parts; every
+(person, part) then becomes a trace of its own, under a fresh id. `docs/add-a-protection.md`
+shows how.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from trajlab.errors import ProtectionError, UnknownNameError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The slots of the traces: how many, and how long each is."""
+
+    slots: int
+    slot_seconds: int
+
+
+class Protection(Protocol):
+    """Laws, checked for every protection (tests/laws/test_protections.py):
+
+    - *nothing from nowhere*: nobody gets a visit who had none, and what `keeps_visits` says is true;
+    - *seeded*: same visits, same settings, same result, whatever the order of rows;
+    - *fresh*: ids of traces repeat nowhere, and depend on a key that only the lab has.
+    """
+
+    keeps_visits: ClassVar[bool]
+    """Whether every visit is still there, at the same time in the same cell."""
+
+    def apply(self, visits: pl.LazyFrame, period: Period) -> pl.LazyFrame:
+        """Visits (`person, slot, cell, visits`) as they may be published, and to which `part` each belongs."""
+        ...
+
+
+def names() -> list[str]:
+    """Every protection there is: the files that define PROTECTION."""
+    files = (Path(folder) / f"{module.name}.py" for folder in __path__ for module in pkgutil.iter_modules([folder]))
+    return sorted(file.stem for file in files if "\nPROTECTION = " in file.read_text(encoding="utf-8"))
+
+
+def load(text: str) -> Protection:
+    """`cut:6h` as a protection; what does not exist is refused with what does."""
+    name, *words = text.split(":") if isinstance(text, str) else [repr(text)]
+    if name not in names():
+        raise UnknownNameError("protection", name, names())
+    kind = importlib.import_module(f"trajlab.protect.{name}").PROTECTION
+    fields = [field.name for field in dataclasses.fields(kind)]
+    if len(words) != len(fields):
+        raise ProtectionError(f"{text!r} is not {':'.join([name, *fields])}: {name} takes {len(fields)} settings")
+    protection: Protection = kind(*words)
+    return protection
+
+
+def describe(name: str) -> str:
+    """What the protection does, in its own words."""
+    return inspect.cleandoc(str(importlib.import_module(f"trajlab.protect.{name}").PROTECTION.__doc__))
