@@ -16,6 +16,13 @@ from trajlab.query import Query, catalogue
 DOCS = Path(__file__).parent
 TINY = DOCS.parent / "fixtures" / "tiny"
 BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
+HOMES = pl.DataFrame(
+    {
+        "uid": ["ana", "ben", "cleo", "dora"],
+        "home": ["Northgate", "Northgate", "Southgate", "Southgate"],
+        "works": ["by day", "by day", None, "by night"],
+    }
+)
 _ANSWERED = re.compile(r"(```sql\n(.*?)```\n)(\n```text\n.*?```\n)?", re.DOTALL)
 
 
@@ -49,7 +56,7 @@ def answered(page: str) -> str:
 
 
 def study() -> tl.Lab:
-    """The tiny town published three times (squares, squares without single people, hexagons), two of them attacked."""
+    """The tiny town published three times (squares, squares without single people, hexagons), attacked and searched."""
     lab = tl.open(":memory:")
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
     squares = lab.release(index="square:1000", slot="3h", box=BOX)
@@ -57,8 +64,17 @@ def study() -> tl.Lab:
     hexagons = lab.release(index="h3:8", slot="3h", box=BOX)
     lab.attack(squares, "xu2017")
     lab.attack(hexagons, "xu2017")
-    lab.attack(hexagons, "dsilva2024")
+    strongest = lab.attack(hexagons, "dsilva2024")
     lab.feasibility(hexagons)
+    lab.people(HOMES)
+    for places in (1, 2, 3):
+        lab.risk(hexagons, f"top:{places}")
+        lab.risk(strongest, f"top:{places}:unordered")
+    for points in (1, 2, 4):
+        lab.risk(hexagons, f"points:{points}")
+        for hours in (24, 12, 6):
+            if 3 * points <= hours:  # a slot is three hours long
+                lab.risk(lab.protect(hexagons, f"cut:{hours}h"), f"points:{points}")
     return lab
 
 

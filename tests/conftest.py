@@ -6,9 +6,11 @@ import os
 from pathlib import Path
 
 import hypothesis
+import polars as pl
 import pytest
 
 import trajlab as tl
+from trajlab import traits
 
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("CI"):  # the same examples every time; run without CI to look for new ones
@@ -16,6 +18,13 @@ if os.environ.get("CI"):  # the same examples every time; run without CI to look
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "fixtures" / "tiny"
+HOMES = pl.DataFrame(
+    {
+        "uid": ["ana", "ben", "cleo", "dora", "gus"],
+        "home": ["Northgate", "Northgate", "Southgate", "Southgate", "elsewhere"],
+        "works": ["by day", "by day", None, "by night", None],
+    }
+)
 TINY_BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
 
 
@@ -33,9 +42,15 @@ def tiny() -> tl.Lab:
 
 @pytest.fixture(scope="session")
 def town() -> tl.Lab:
-    """The tiny town with its release, attacked: shared between tests, so only for reading."""
+    """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
     lab = tiny_lab()
     release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX)
     lab.feasibility(release)
-    lab.attack(release, "xu2017")
+    run = lab.attack(release, "xu2017")
+    lab.risk(release, "top:2")
+    lab.risk(release, "top:2:unordered", basis="records", sample=4)
+    lab.risk(release, "points:2")
+    lab.risk(run, "top:2")
+    with lab._store.transaction("people"):
+        traits.add(lab._store, HOMES, lab._progress)
     return lab

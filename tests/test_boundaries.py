@@ -30,6 +30,10 @@ MAY_IMPORT = {
     "matching": {"matching"},
     "attacks": {"attacks", "matching", "errors", "release"},
     "metrics": {"metrics", "errors", "progress", "query", "store"},
+    "traces": {"errors", "progress", "query", "release", "store"},
+    "knowledge": {"knowledge", "errors", "progress", "query", "store"},
+    "protect": {"protect", "errors", "engine", "grid", "progress", "query", "release", "store", "traces"},
+    "traits": {"errors", "ingest", "progress", "query", "store"},
     "prepare": {"prepare", "errors", "engine", "ingest", "spatial", "slots", "lab", "release"},
 }
 

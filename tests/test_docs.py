@@ -32,10 +32,16 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md", "docs/recovery.md", "docs/prepare.md"])
-def test_a_newcomer_can_follow_the_page(page, tmp_path, monkeypatch, capsys):
+FOLLOWED = ["docs/tutorial.md", "README.md", "docs/recovery.md", "docs/reidentification.md", "docs/prepare.md"]
+
+
+@pytest.mark.parametrize("page", FOLLOWED)
+def test_a_newcomer_can_follow_the_page_and_sees_what_it_shows(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert run_page(ROOT / page, capsys)
+    said = run_page(ROOT / page, capsys)
+    assert said
+    for shown in re.findall(r"```text\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL):
+        assert shown in said, f"{page} shows something else than what comes out"
 
 
 def test_generated_pages_are_up_to_date(monkeypatch):
@@ -85,6 +91,64 @@ run = lab.attack(lab.release(index="square:1000", slot="1h"), "drift", velocity=
 assert lab.sql("select count(*) from attacks.step where run_id = $run and gap < 0.001", run=run.id).item() == 47
 files = [{str(tmp_path / "test_drift.py")!r}, "tests/laws/test_attacks.py"]
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "drift", *files]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+def test_the_adversary_of_the_how_to_works_and_keeps_the_laws(tmp_path):
+    """In a process of its own, like the attack: the page's files, its line among the examples, and the laws."""
+    page = (DOCS / "add-an-adversary.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", page, re.DOTALL))
+    assert files.keys() == {"first.py", "test_first.py"}
+    (line,) = re.findall(r"```python line-of=EXAMPLES\n(.*?)```", page, re.DOTALL)
+    laws = (ROOT / "tests" / "laws" / "test_knowledge.py").read_text(encoding="utf-8")
+    assert laws.count("EXAMPLES = {\n") == 1
+    plugin = tmp_path / "knowledge"
+    plugin.mkdir()
+    (plugin / "first.py").write_text(files["first.py"], encoding="utf-8")
+    (tmp_path / "test_first.py").write_text(files["test_first.py"], encoding="utf-8")
+    (tmp_path / "test_laws.py").write_text(laws.replace("EXAMPLES = {\n", "EXAMPLES = {\n" + line), encoding="utf-8")
+    shares = dict(re.findall(r"\| `(first:\d|top:\d)` \| ([0-9.]+) \|", page))
+    assert len(shares) == 5
+    code = f"""
+import sys, pytest, trajlab as tl
+from trajlab import knowledge
+knowledge.__path__.append({str(plugin)!r})
+lab = tl.open(":memory:")
+lab.ingest(tl.simulate(people=300, days=3, seed=1), tz="Europe/Lisbon")
+release = lab.release(index="h3:8", slot="1h")
+for known, share in {shares!r}.items():
+    assert f"{{lab.risk(release, known).unique_share:.2f}}" == share, known
+assert lab.risk(lab.attack(release, "stay"), "first:1").unique_share < float({shares!r}["first:1"])
+files = [{str(tmp_path / "test_first.py")!r}, {str(tmp_path / "test_laws.py")!r}]
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "first or examples", *files]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+
+
+def test_the_protection_of_the_how_to_works_and_keeps_the_laws(tmp_path):
+    """In a process of its own, like the attack: the page's files, its line among the examples, and the laws."""
+    page = (DOCS / "add-a-protection.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", page, re.DOTALL))
+    assert files.keys() == {"longer.py", "test_longer.py"}
+    (line,) = re.findall(r"```python line-of=EXAMPLES\n(.*?)```", page, re.DOTALL)
+    laws = (ROOT / "tests" / "laws" / "test_protections.py").read_text(encoding="utf-8")
+    assert laws.count("EXAMPLES = {\n") == 1
+    plugin = tmp_path / "protect"
+    plugin.mkdir()
+    (plugin / "longer.py").write_text(files["longer.py"], encoding="utf-8")
+    (tmp_path / "test_longer.py").write_text(files["test_longer.py"], encoding="utf-8")
+    (tmp_path / "test_laws.py").write_text(laws.replace("EXAMPLES = {\n", "EXAMPLES = {\n" + line), encoding="utf-8")
+    code = f"""
+import sys, pytest
+from trajlab import protect
+protect.__path__.append({str(plugin)!r})
+files = [{str(tmp_path / "test_longer.py")!r}, {str(tmp_path / "test_laws.py")!r}]
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "longer", *files]))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

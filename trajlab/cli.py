@@ -193,6 +193,54 @@ def feasibility(args: argparse.Namespace) -> None:
         )
 
 
+def risk(args: argparse.Namespace) -> None:
+    """Ask in how large a crowd people hide from somebody who knows a little of them.
+
+    What is known is said as top:2, points:4 and so on; all kinds are listed below. Searched are
+    the true traces behind a release (--release), those that `trajlab protect` made of them
+    (--traces), or those that an attack recovered (--run). Everybody's k is in metrics.anonymity,
+    summaries in metrics.risk, metrics.anonymity_curve and metrics.exposure.
+    """
+    with _open(args, must_exist=True) as lab:
+        searched = args.traces or args.run_id or _release(lab, args.release)
+        for known in args.knowledge:
+            settings = {name: _value(text) for name, text in _pairs(args.set, "--set").items()}
+            found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
+            print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
+            summary = lab.sql(
+                "select scope, metric, level, people, estimate, low, high from metrics.risk "
+                "where risk_id = $id order by scope, metric, level",
+                id=found.id,
+            )
+            _print(summary, "table", 60)
+
+
+def protect(args: argparse.Namespace) -> None:
+    """Make the traces behind a release fit to publish: cut:6h divides them into windows of six hours.
+
+    Every (person, window) gets a fresh id that cannot be guessed. --output writes the
+    records themselves under these ids; `trajlab risk --traces` measures what was gained.
+    """
+    output = Path(args.output) if args.output else None
+    if output is not None:
+        from trajlab.protect.records import refuse_file
+
+        refuse_file(output)
+    key = Path(args.key_file).read_text(encoding="utf-8").strip() if args.key_file else None
+    with _open(args, must_exist=True) as lab:
+        made = lab.protect(_release(lab, args.release), args.protection, basis=args.basis, key=key)
+        print(f"traces {made.id}: {made.protection}, {made.traces:,} traces with {made.visits:,} visits")
+        if output is not None:
+            print(f"wrote {lab.protected_records(made, output):,} records to {output}")
+
+
+def people(args: argparse.Namespace) -> None:
+    """Read a table of people, so that risk is given by group too: a column uid, and what else is known."""
+    with _open(args, must_exist=True) as lab:
+        for note in lab.people(Path(args.file)):
+            print(note)
+
+
 def study(args: argparse.Namespace) -> None:
     """Vary cells, slots or people, attack each release, and draw what changes (xu2017, figures 9 to 11).
 
@@ -376,6 +424,43 @@ def _feasibility_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--seed", type=int, default=0, help="which points are drawn of each person (default: 0)")
 
 
+def _searched(c: argparse.ArgumentParser) -> None:
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument(
+        "--basis",
+        default="slots",
+        help="what counts as a visit: slots (filled ones too), observed, or records (default: slots)",
+    )
+
+
+def _risk_options(c: argparse.ArgumentParser) -> None:
+    if "--help" in sys.argv or "-h" in sys.argv:  # reading all kinds takes a moment that only help is worth
+        from trajlab.knowledge import listing
+
+        c.epilog = f"what may be known, settings in capitals:\n{listing()}"
+    _lab(c)
+    c.add_argument("knowledge", nargs="+", help="what is known, such as top:2 or points:4; several are asked in turn")
+    _searched(c)
+    c.add_argument("--traces", metavar="ID", help="search traces that `trajlab protect` made")
+    c.add_argument("--run", dest="run_id", metavar="ID", help="search the tracks that an attack run recovered")
+    c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
+    c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
+    c.add_argument("--set", action="append", metavar="NAME=VALUE", help="a setting by name, such as min_share=0.2")
+
+
+def _protect_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("protection", help="such as cut:6h")
+    _searched(c)
+    c.add_argument("--key-file", help="a file with the key of the ids (default: one that the lab draws and keeps)")
+    c.add_argument("-o", "--output", help="write the records under their fresh ids: a new .parquet or .csv file")
+
+
+def _people_options(c: argparse.ArgumentParser) -> None:
+    _lab(c)
+    c.add_argument("file", help="CSV or Parquet with a column uid")
+
+
 def _study_options(c: argparse.ArgumentParser) -> None:
     _lab(c)
     c.add_argument("--attack", nargs="+", default=["xu2017"], help="one or more attacks (default: xu2017)")
@@ -425,6 +510,9 @@ COMMANDS: dict[Callable[[argparse.Namespace], None], Callable[[argparse.Argument
     release: _release_options,
     feasibility: _feasibility_options,
     attack: _attack_options,
+    people: _people_options,
+    protect: _protect_options,
+    risk: _risk_options,
     study: _study_options,
     sql: _sql_options,
     describe: _describe_options,

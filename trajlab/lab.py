@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
 from trajlab.engine.duckdb import said_kindly
-from trajlab.errors import IngestError, QueryError
+from trajlab.errors import IngestError, QueryError, RiskError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from trajlab.ingest import Ingested
     from trajlab.prepare import Prepared, Recipe
     from trajlab.release import Release
+    from trajlab.risk import Risk
     from trajlab.study import Study
+    from trajlab.traces import Traces
 
 
 def open_lab(
@@ -226,6 +228,105 @@ class Lab:
 
         with self._store.transaction("feasibility"):
             build(self._store, release.id, seed=seed, progress=self._progress)
+
+    def risk(
+        self,
+        of: Release | Run | Traces | str,
+        knowledge: str,
+        *,
+        basis: str = "slots",
+        seed: int = 0,
+        sample: int | None = None,
+        **settings: Any,
+    ) -> Risk:
+        """In how large a crowd people hide from somebody who knows a little of them.
+
+        `of` is a release, what `protect` made of one, or an attack run, whose recovered tracks
+        are then searched with what is known of the true people. `knowledge` is such as top:2,
+        top:3:unordered, points:4, cont:3, locations:2, homework (`trajlab risk --help` lists
+        them). `basis` says what counts as a visit of a release: slots (filled ones included),
+        observed, or records. Everybody is looked for, or a seeded `sample`; all traces are
+        searched in either case. Everybody's k is in `metrics.anonymity`, the summary
+        in `metrics.risk` and `metrics.anonymity_curve`.
+        """
+        from trajlab import risk, traces
+
+        risk.understood(knowledge, seed=seed, sample=sample, settings=settings)
+        searched = self._traces(of, basis)
+        known = searched
+        if searched.run_id is not None:
+            known = traces.of_release(self._store, searched.release_id, "slots", self._progress)
+        return risk.ask(
+            self._store,
+            known,
+            searched,
+            knowledge,
+            seed=seed,
+            sample=sample,
+            settings=settings,
+            progress=self._progress,
+        )
+
+    def protect(
+        self, release: Release | Traces | str, protection: str, *, basis: str = "slots", key: str | None = None
+    ) -> Traces:
+        """The traces behind a release as they may be published: cut:6h divides everybody's time into windows.
+
+        Every (person, window) gets a fresh id from a key that the lab draws and keeps, or from `key`,
+        at least 16 characters, for the same ids in another lab. The result can be handed to `risk`.
+        """
+        from trajlab.protect.publish import protect
+
+        return protect(self._store, self._traces(release, basis), protection, key=key, progress=self._progress)
+
+    def protected_records(self, traces: Traces | str, path: str | Path) -> int:
+        """Write the records behind protected traces to a new Parquet or CSV file, under their fresh ids."""
+        from trajlab.protect.records import protected_records
+
+        return protected_records(self._store, self._traces(traces, "slots"), Path(path))
+
+    def people(self, people: Any) -> list[str]:
+        """Read a table of people, `uid` and whatever else is known of them, so that risk is given by group too.
+
+        A frame or a CSV or Parquet file. Returns notes on what was read; groups are in
+        `metrics.risk_by_group`.
+        """
+        from trajlab.traits import add
+
+        with self._store.transaction("people"):
+            return add(self._store, people, self._progress)
+
+    def smallest_set(
+        self, of: Release | Run | Traces | str, uid: str, *, most: int = 5, basis: str = "slots"
+    ) -> pl.DataFrame:
+        """The fewest places-at-times of one person that nobody else shares, and how the crowd thins out."""
+        from trajlab.knowledge.smallest import smallest_set
+
+        traces = self._traces(of, basis)
+        with said_kindly("the smallest set"):
+            found = self._store.rows(
+                "select trace.trace from slots.trace as trace join records.person as person using (person) "
+                "where trace.traces_id = $id and person.uid = $uid order by trace.part",
+                id=traces.id,
+                uid=uid,
+            )
+            if len(found) != 1:
+                raise RiskError(f"the person asked for has {len(found)} traces in {traces.id}; exactly one is needed")
+            return smallest_set(self._store, traces.id, found[0][0], most=most)
+
+    def _traces(self, of: Release | Run | Traces | str, basis: str) -> Traces:
+        from trajlab import traces
+        from trajlab.attack import Run
+
+        if isinstance(of, traces.Traces):
+            return of
+        with said_kindly("the traces to search"):
+            name = of if isinstance(of, str) else of.id
+            if isinstance(of, str) and traces.has(self._store, name):
+                return traces.load(self._store, name)
+            if isinstance(of, Run) or self._store.rows("select 1 from study.run where run_id = $id", id=name):
+                return traces.of_run(self._store, name, self._progress)
+            return traces.of_release(self._store, self.published(name).id, basis, self._progress)
 
     def study(
         self,

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import trajlab as tl
 from trajlab.query import Query, catalogue
 from trajlab.store import Store
 
@@ -46,8 +47,8 @@ def test_the_header_lists_the_tables_read(query, empty):
 
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_header_lists_the_columns_with_their_types(query, empty):
-    types = {"release_id": "x", "run_id": "x", "index_id": 1, "seed": "0", "fill": "none"}
-    params = {name: types.get(name, 1) for name in query.params}
+    texts = ("release_id", "run_id", "traces_id", "known_id", "risk_id", "seed", "fill", "basis")
+    params = {name: "x" if name in texts else 1 for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {
         c.name: _spelled(c.type) for c in query.columns
@@ -86,26 +87,43 @@ def test_the_database_carries_the_words_of_the_header(query, town):
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_file_runs_as_it_stands_after_set_variable(query, town):
     """As in the DuckDB shell: no parameters are bound, `$name` is the session's variable."""
+    con = town._store.con
+    for values in _asked(query, town):
+        for name in query.params:
+            con.execute(f"set variable {name} = $value", {"value": values[name]})
+        key = ", ".join(query.grain)
+        columns = ", ".join(c.name for c in query.columns)
+        rows = con.execute(f"select {columns} from ({query.select}) order by {key}").fetchall()
+        for name in query.params:
+            con.execute(f"reset variable {name}")
+        of_this = " and ".join(f"{name} = ${name}" for name in query.scope) or "true"
+        scope = {name: values[name] for name in query.scope}
+        stored = con.execute(f"select {columns} from {query.table} where {of_this} order by {key}", scope).fetchall()
+        assert rows == stored, values
+
+
+def test_every_golden_table_belongs_to_a_sql_file():
+    assert {file.stem for file in GOLDEN.glob("*.csv")} == set(catalogue())
+
+
+def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
+    """Values of the parameters for everything that the town has built from the file."""
     (release_id, index_id), *_ = town.sql("select release_id, index_id from counts.release").iter_rows()
     ((run_id,),) = town.sql("select run_id from study.run where attack = 'xu2017'").iter_rows()
     values = {"run_id": run_id, "night_slots": 2, "release_id": release_id, "index_id": index_id, "tick_seconds": 900, "slots_per_day": 8, "slots": 16,
               "days": 2, "last_week": 0, "coverage": 0.0, "people": None, "seed": "0", "fill": "static",
               "min_count": 1}  # fmt: skip
-    con = town._store.con
-    for name in query.params:
-        con.execute(f"set variable {name} = $value", {"value": values[name]})
-    key = ", ".join(query.grain)
-    columns = ", ".join(c.name for c in query.columns)
-    rows = con.execute(f"select {columns} from ({query.select}) order by {key}").fetchall()
-    for name in query.params:
-        con.execute(f"reset variable {name}")
-    of_this = " and ".join(f"{name} = ${name}" for name in query.scope) or "true"
-    scope = {name: values[name] for name in query.scope}
-    assert rows == con.execute(f"select {columns} from {query.table} where {of_this} order by {key}", scope).fetchall()
-
-
-def test_every_golden_table_belongs_to_a_sql_file():
-    assert {file.stem for file in GOLDEN.glob("*.csv")} == set(catalogue())
+    several = ""
+    if "risk_id" in query.params:
+        several = """
+            select asked.risk_id, asked.known_id, searched.run_id, asked.seed::varchar as seed, asked.sample
+            from study.risk as asked
+            join study.traces as searched on searched.traces_id = asked.searched_id
+        """
+    elif "traces_id" in query.params:
+        unprotected = "where protection = 'none'" if query.table.startswith("slots.") else ""
+        several = f"select traces_id, run_id, basis from study.traces {unprotected}"
+    return [values | row for row in town.sql(several).iter_rows(named=True)] if several else [values]
 
 
 def _tables(tree: object) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,11 @@
+-- records.trait: what else is known of people, to compare groups: age, tariff, district, anything.
+--
+-- One row for each column of a people table that has a value for the person. It stays in the lab:
+-- nothing that an adversary searches is built from it.
+--
+-- grain:      person, trait
+-- written by: trajlab.traits
+-- columns:
+--   person  INTEGER  the person, see records.person
+--   trait   VARCHAR  name of the column
+--   value   VARCHAR  its value, as text

@@ -1,0 +1,23 @@
+-- metrics.anonymity: in how large a crowd each person is hidden from somebody who knows a little.
+--
+-- k is the size of the anonymity set: how many of the traces searched fit what is known of the
+-- person, the person's own included. k = 1 means singled out. On true traces k is at least 1. On
+-- recovered ones it may be 0, and the trace that fits may be somebody else's: `found` says
+-- whether the person's own is among them, and without it there is no risk.
+--
+-- Where the adversary may know any of several combinations (the adversaries of
+-- scikit-mobility), k is the smallest set that one of them leaves, `risk` belongs to it, and
+-- `mean_risk` is the mean over all combinations.
+--
+-- grain:      risk_id, trace
+-- written by: trajlab.knowledge
+-- columns:
+--   risk_id       VARCHAR  the question, see study.risk
+--   trace         INTEGER  the trace looked for, see metrics.target
+--   known         INTEGER  how many points, places or visits were known
+--   k             BIGINT   traces that fit
+--   found         BOOLEAN  whether the person's own trace is one of them
+--   risk          DOUBLE   chance to pick the right one: 1 / k when found, else 0
+--   mean_risk     DOUBLE   mean of it over all combinations; the same as risk where only one thing is known;
+--                          null where not all combinations were looked at
+--   combinations  BIGINT   combinations of what may be known; 1 where only one thing is

@@ -1,0 +1,13 @@
+-- metrics.known_point: the places, or places at times, that an adversary knows of each person.
+--
+-- Only of questions about points and top locations, where one thing is known of a person. Top locations have
+-- no time: their slot is null.
+--
+-- grain:      risk_id, trace, rank
+-- written by: trajlab.knowledge
+-- columns:
+--   risk_id  VARCHAR  the question, see study.risk
+--   trace    INTEGER  the trace that it is known of, see metrics.target
+--   rank     INTEGER  1 for the first
+--   slot     INTEGER  slot of the release; null where only the place is known
+--   cell     UBIGINT  the cell, see grid.cell

@@ -1,0 +1,17 @@
+-- study.risk: every question about re-identification that was asked, and on which traces.
+--
+-- The adversary knows something of a person from the traces `known_id` and searches the traces
+-- `searched_id`. They are the same set, unless the traces searched were recovered from counts.
+--
+-- grain:      risk_id
+-- written by: trajlab.risk
+-- columns:
+--   risk_id      VARCHAR  the question: a digest of the traces, knowledge, settings and seed
+--   release_id   VARCHAR  the release whose people are looked for
+--   known_id     VARCHAR  traces that the knowledge is from, see study.traces
+--   searched_id  VARCHAR  traces that are searched, see study.traces
+--   knowledge    VARCHAR  what is known, such as top:2 or points:4
+--   settings     VARCHAR  JSON: every setting of the knowledge, sorted by name
+--   seed         BIGINT   seed of what is drawn at random
+--   sample       BIGINT   people looked for, drawn at random; null for everybody
+--   versions     VARCHAR  JSON: versions of trajlab, DuckDB, polars and numpy

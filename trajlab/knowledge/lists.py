@@ -1,0 +1,95 @@
+"""What every trace has, as arrays: the elements that an adversary may know, in groups of equal ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The groups of all traces, one trace after another.
+
+    A group is an item (a cell, or a cell at a time) and how many equal elements the trace has
+    of it. Where order matters, groups are in the order of time and an item may come back; where
+    it does not, each item is there once and the rarest come first, so that a search
+    that goes from left to right is alone with somebody as early as can be.
+    """
+
+    first: Ints
+    """Where the groups of each trace begin; one more than there are traces."""
+    item: Ints
+    size: Ints
+    """Elements in the group."""
+    end: Ints
+    """Where the groups of the same trace end."""
+    after: Ints
+    """Elements of the trace after this group."""
+    before: Ints
+    """The previous group of the trace with the same item; -1 where there is none."""
+    value: Floats | None
+    """What is known of the item besides: how often, or how likely."""
+
+    @property
+    def elements(self) -> Ints:
+        """How many elements each trace has."""
+        running = np.concatenate([[0], np.cumsum(self.size)])
+        counted: Ints = running[self.first[1:]] - running[self.first[:-1]]
+        return counted
+
+    @property
+    def owner(self) -> Ints:
+        """The trace of each group."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+
+def number_items(known: pl.DataFrame, searched: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+    """Both frames with a column `item` in place of cell and label, and how many items there are.
+
+    The fewer of the traces searched have an item, the lower its number.
+    """
+    names = ["cell", "label"]
+    had = searched.group_by(names).agg(traces=pl.col("trace").n_unique())
+    rarest_first = (
+        pl.concat([known.select(names), searched.select(names)])
+        .unique()
+        .join(had, on=names, how="left", nulls_equal=True)
+        .sort(pl.col("traces").fill_null(0), *names)
+        .with_row_index("item")
+        .select(*names, pl.col("item").cast(pl.Int64))
+    )
+    known, searched = (
+        frame.join(rarest_first, on=names, how="left", nulls_equal=True).drop("label").rename({"cell": "cell_order"})
+        for frame in (known, searched)
+    )
+    return known, searched, len(rarest_first)
+
+
+def lists(frame: pl.DataFrame, traces: pl.Series, *, ordered: bool) -> Lists:
+    """The groups of `traces`, in their order; rows of `frame` (trace, slot, item, n, value) of others are left out."""
+    place = pl.DataFrame({"trace": traces}).with_row_index("place")
+    rows = frame.join(place, on="trace").sort("place", *(["slot", "cell_order"] if ordered else ["item"]))
+    owner, item, size = (rows[name].cast(pl.Int64).to_numpy() for name in ("place", "item", "n"))
+    value = None if rows["value"].null_count() else rows["value"].to_numpy()
+    if ordered:  # visits in a row to one place are one group
+        begins = np.ones(len(item), bool)
+        begins[1:] = (owner[1:] != owner[:-1]) | (item[1:] != item[:-1])
+        starts = np.flatnonzero(begins)
+        owner, item = owner[starts], item[starts]
+        size = np.add.reduceat(size, starts) if len(starts) else size
+    first = np.searchsorted(owner, np.arange(len(traces) + 1))
+    end = np.repeat(first[1:], np.diff(first))
+    running = np.cumsum(size)
+    after = running[end - 1] - running
+    before = np.full(len(item), -1)
+    alike = np.lexsort((np.arange(len(item)), item, owner))
+    same = (owner[alike][1:] == owner[alike][:-1]) & (item[alike][1:] == item[alike][:-1])
+    before[alike[1:][same]] = alike[:-1][same]
+    return Lists(first, item, size, end, after, before, value if len(item) else None)
