@@ -139,6 +139,7 @@ def test_the_demo_writes_a_lab_and_a_report_and_can_be_run_again(tmp_path, capsy
     for _ in range(2):
         out = said(capsys, "demo", tmp_path / "demo", "--people", 30, "--days", 2)
         assert "published" in out
+        assert "singled out of 30 people: top:2 " in out
         assert "The report:" in out
     with tl.open(tmp_path / "demo" / "lab.duckdb", read_only=True) as lab:
         names = lab.sql("select index_name from report.summary")["index_name"]

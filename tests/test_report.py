@@ -68,6 +68,7 @@ def city(tmp_path_factory: pytest.TempPathFactory) -> Path:
         first = lab.release("square:2000", "1h")
         lab.feasibility(first)
         lab.attack(first, "xu2017")
+        lab.risk(first, "points:2")
         lab.release("h3:7", "1h", min_count=3)
         lab.release("stations", "2h")
     return path
@@ -141,7 +142,8 @@ def test_the_figures_on_the_cards_are_those_of_the_summary(city: Path, page: str
 
 
 def test_every_published_cell_is_on_its_map(city: Path, page: str) -> None:
-    drawn = [svg.count("<path") for svg in re.findall(r'<svg[^>]*class="map">.*?</svg>', page, re.DOTALL)]
+    (atlas,) = re.findall(r'<section id="atlas">.*?</section>', page, re.DOTALL)
+    drawn = [svg.count("<path") for svg in re.findall(r'<svg[^>]*class="map">.*?</svg>', atlas, re.DOTALL)]
     with tl.open(city, read_only=True) as lab:
         published = lab.sql("select cells from report.summary order by index_name")["cells"].to_list()
     assert drawn == published

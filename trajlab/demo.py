@@ -15,16 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from trajlab.lab import Lab
+    from trajlab.release import Release
 
 INDEXES = ("square:500", "h3:8", "stations")
 TZ = "Europe/Lisbon"
 ATTACKS = ("xu2017", "dsilva2024")
 ATTACKED = 500
 """People of the release that the demo attacks: enough to see what happens, few enough for a minute."""
+KNOWN = ("top:2", "points:2", "points:4")
+PROTECTION = "cut:6h"
 
 
 def run(folder: Path, *, people: int, days: int, seed: int) -> None:
-    """Simulate, ingest, publish with three indexes, attack, report; prints each step as it goes."""
+    """Simulate, ingest, publish with three indexes, attack, ask for risks, report; prints each step as it goes."""
     import polars as pl
 
     from trajlab.lab import open_lab
@@ -48,6 +51,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
         for attack in ATTACKS:
             lab.attack(attacked, attack)
             _say(began, f"recovered {attacked.people:,} tracks from the counts of {attacked.index} with {attack}")
+        _say(began, _singled_out(lab, attacked))
         report = lab.report(folder / "report.html")
         with pl.Config(
             tbl_cols=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_width_chars=140
@@ -93,6 +97,13 @@ def _recovered(lab: Lab) -> object:
         "where metric = 'accuracy' and level = 3 and pairing = 'optimal' and attack in ('xu2017', 'dsilva2024') "
         "order by accuracy"
     )
+
+
+def _singled_out(lab: Lab, release: Release) -> str:
+    """Ask a few questions about re-identification, one of them again after a protection, and say what came out."""
+    told = [f"{known} {lab.risk(release, known).unique_share:.0%}" for known in KNOWN]
+    after = lab.risk(lab.protect(release, PROTECTION), "points:2").unique_share
+    return f"singled out of {release.people:,} people: {', '.join(told)}; points:2 after {PROTECTION} {after:.0%}"
 
 
 def _forget_older_demo(lab_file: Path) -> None:

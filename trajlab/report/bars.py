@@ -51,7 +51,11 @@ class Groups:
         return bars + [(name, f"m{n}") for n, name in enumerate(self.marks[:_MARKS])]
 
     def html(self) -> Html:
-        return join(legend(self.legend), both(lambda width: self._frame(width, 250 if width == WIDE else 220)))
+        return join(legend(self.legend), both(self.drawing))
+
+    def drawing(self, width: int) -> Html:
+        """The chart without its legend, for those that share one."""
+        return self._frame(width, 250 if width == WIDE else 220)
 
     def parts(self, width: float, height: float) -> list[Html]:
         """The drawing without a frame around it; names below the groups may take more than the height."""

@@ -8,6 +8,7 @@ from trajlab.report import words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import TITLE
+from trajlab.report.sections import reidentification
 
 CARDS = 6
 """Releases that get a card; the table below the cards has all of them."""
@@ -49,7 +50,9 @@ def _published(contents: Contents) -> Html:
     return join(
         tag("h1", TITLE),
         tag("p", _what(releases), " ", _alone(releases), " ", _small(releases), cls="lede"),
-        tag("p", _filled(releases), " ", _hidden(releases), cls="lede second"),
+        tag(
+            "p", _filled(releases), " ", _hidden(releases), " ", reidentification.sentence(contents), cls="lede second"
+        ),
         tag("div", cards, cls="cards"),
         tag("p", f"{words.counted(more, 'more release')} in the table below.", cls="note") if more else None,
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from trajlab.report import charts, words
+from trajlab.report import charts, naming, words
 from trajlab.report.bars import Bar, Groups
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, Show, block, figure, table
@@ -125,7 +124,6 @@ order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, ru
 """
 
 STAGES = {1: "Nights, one by one", 2: "Days, one by one", 3: "The whole period"}
-_YARDSTICKS = {"stay": "nobody moves (stay)", "shuffle": "joined at random (shuffle)"}
 _SHARES: Show = dict.fromkeys(("estimate", "low", "high", "shuffle", "stay", "share"), words.share)
 
 
@@ -159,7 +157,9 @@ class _Runs:
     @classmethod
     def of(cls, rows: list[dict[str, Any]]) -> _Runs:
         pairing = "optimal" if all(row["optimal"] for row in rows) else "greedy"
-        return cls(_names(rows), pairing, [row["run_id"] for row in rows if row["attack"] not in _YARDSTICKS])
+        return cls(
+            naming.runs(rows), pairing, [row["run_id"] for row in rows if row["attack"] not in naming.YARDSTICKS]
+        )
 
     def best(self, accuracy: pl.DataFrame) -> dict[str, Any] | None:
         """The final score of the attack that is right most often; of a yardstick where nothing else was run."""
@@ -379,18 +379,3 @@ def _drawn(runs: _Runs) -> list[str]:
 
 def _series(runs: _Runs) -> list[str]:
     return [runs.names[run] for run in _drawn(runs)]
-
-
-def _names(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """The attack, then only those settings, and the seed, in which its runs on this release differ."""
-    told = {}
-    for row in rows:
-        same = [other for other in rows if other["attack"] == row["attack"]]
-        settings = [json.loads(other["settings"]) for other in same]
-        own = json.loads(row["settings"])
-        differing = [key for key in own if len({repr(one.get(key)) for one in settings}) > 1]
-        parts = [_YARDSTICKS.get(row["attack"], row["attack"])]
-        parts += [f"{key.replace('_', ' ')} {own[key]}" for key in differing]
-        parts += [f"seed {row['seed']}"] if len({other["seed"] for other in same}) > 1 else []
-        told[row["run_id"]] = ", ".join(parts)
-    return told

@@ -1,0 +1,218 @@
+"""Who is singled out by a little knowledge, on true, protected and recovered traces."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from trajlab.report import charts, exposure, words
+from trajlab.report.asked import Asked, interval, those
+from trajlab.report.bars import Bar, Groups
+from trajlab.report.contents import Contents, Published
+from trajlab.report.evidence import Answer, figure
+from trajlab.report.markup import Child, Html, join, tag
+from trajlab.report.page import tabs
+
+TITLE = "Who is singled out"
+POSITION = 60
+TERMS = {
+    "Singled out": "Exactly one of the traces searched fits what is known of a person, and it is that person's own. "
+    "Shares are of everybody looked for; their 95% intervals are Wilson's.",
+    "Crowd": "All traces that fit what is known of a person, their own among them: the anonymity set, of size k. "
+    "Where their own does not fit, as happens among recovered tracks, a person hides in no crowd and is not at risk.",
+    "Top places and points": "Top places are the cells where a trace is most often. A point is a cell in one slot, "
+    "drawn at random from what the person visited. Worst: of all combinations of so many places or visits, the one "
+    "that leaves the person in the smallest crowd.",
+    "Blind guess": "Picking one of the traces searched without knowing anything: right once in as many as there are.",
+    "Risk": "Chance to pick the right trace from the crowd: 1 / k, and 0 for whoever hides in none. The worst tenth "
+    "are the people of a group with the highest.",
+    "Protected traces": "A protection such as cut:6h gives everybody a fresh id in every window of time. "
+    "Each piece of a person then counts as a person of its own.",
+}
+MOST = 8
+"""Releases that get a panel."""
+LINES = 6
+"""Questions that get a line."""
+ABREAST = 5
+"""Kinds of knowledge that one chart of bars has room for on a narrow screen."""
+
+CURVE = """
+select asked.risk_id, curve.k, curve.people, curve.at_most, curve.share
+from metrics.anonymity_curve as curve
+join study.risk as asked on asked.risk_id = curve.risk_id
+where asked.release_id = $release_id and curve.scope = 'all'
+order by asked.knowledge, asked.searched_id, asked.risk_id, curve.k
+"""
+
+_WHY = (
+    "A trace without a name still tells where somebody goes. Whoever knows a little of a person, two places perhaps, "
+    "looks for the traces that fit; where one alone does, it is that person's, with everything else that is in it."
+)
+
+
+def render(contents: Contents) -> Html | None:
+    panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
+    if not panels:
+        return None
+    more = len(panels) - MOST
+    return join(
+        tag("p", _WHY),
+        tabs("reidentification", panels[:MOST]),
+        tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
+    )
+
+
+def sentence(contents: Contents) -> Child:
+    """The most that any question found, in one sentence for the first screen; None where nothing was asked."""
+    found = [asked for release in contents.releases if (asked := Asked.of(contents, release))]
+    if not found:
+        return None
+    asked = max(found, key=lambda each: float(each.lead["singled_out"]))
+    row = asked.lead
+    return [
+        f"Knowing {asked.what[row['risk_id']]} of a person is enough to single out ",
+        tag("strong", words.share(row["singled_out"])),
+        f" of {those(row)} in the {asked.where[row['searched_id']]}.",
+    ]
+
+
+def _panel(contents: Contents, release: Published) -> Html | None:
+    asked = Asked.of(contents, release)
+    if asked is None:
+        return None
+    return join(
+        tag("p", _told(asked), cls="lede"),
+        _sentences(asked),
+        _unique(asked, release),
+        _curve(contents.ask(CURVE, release_id=release.id), asked, release),
+        exposure.cells(contents, asked, release),
+        exposure.hours(contents, asked, release),
+        exposure.groups(contents, asked),
+    )
+
+
+def _told(asked: Asked) -> Child:
+    """The finding in words: the worst question, what a blind guess gives, and the same elsewhere."""
+    lead = asked.lead
+    said: list[Child] = [
+        f"Of {those(lead)} in the {asked.where[lead['searched_id']]}, ",
+        tag("mark", words.share(lead["singled_out"])), " are singled out by whoever knows ",
+        tag("strong", asked.what[lead["risk_id"]]), f" of them (95% interval {interval(lead)}). ",
+        f"A blind guess is right once in {words.number(lead['traces'])}. ",
+    ]  # fmt: skip
+    here, *others = asked.alike(asked.compared)
+    if not others:
+        return said
+    elsewhere = [
+        f"{words.share(row['singled_out'])} ({interval(row)}) of {those(row)} in the {asked.where[row['searched_id']]}"
+        for row in others[: charts.SERIES - 1]
+    ]
+    if here is lead:
+        return [*said, f"Knowing that singles out {words.listed(elsewhere)}."]
+    first = f"{words.share(here['singled_out'])} of the same"
+    return [*said, f"Knowing {asked.what[here['risk_id']]} singles out {words.listed([first, *elsewhere])}."]
+
+
+def _unique(asked: Asked, release: Published) -> Html:
+    drawn = list(asked.where)[: charts.SERIES]
+    found = {(asked.what[row["risk_id"]], row["searched_id"]): row for row in asked.rows}
+    kinds = list(dict.fromkeys(asked.what[row["risk_id"]] for row in asked.rows))
+    groups = [(kind, [_bar(found.get((kind, traces))) for traces in drawn]) for kind in kinds]
+    size = math.ceil(len(groups) / math.ceil(len(groups) / ABREAST))
+    told = f"Share of people singled out by what is known of them, {release.name}"
+    names = [asked.where[traces] for traces in drawn]
+    sheets = [Groups(told, names, groups[n : n + size], marks=[_GUESS], most=1.0) for n in range(0, len(groups), size)]
+    more = len(asked.where) - len(drawn)
+    left = f" The first {len(drawn)} sets of traces are drawn; {more} more are in the table." if more > 0 else ""
+    return figure(
+        "Singled out, by what is known",
+        [charts.legend(sheets[0].legend), [charts.both(sheet.drawing) for sheet in sheets]],
+        Answer(
+            asked.answer.sql,
+            asked.answer.params,
+            asked.answer.frame.drop("risk_id", "protection", "exposing_cells", "exposing_slots"),
+        ),
+        note="Share of people whose own trace is the only one that fits. Lines on bars are 95% intervals; the stroke "
+        f"is what a blind guess gives.{left}",
+        show=asked.show,
+    )
+
+
+_GUESS = "a blind guess"
+
+
+def _sentences(asked: Asked) -> Child:
+    """Every answer in words, a line for each set of traces."""
+    order = list(asked.where)
+    rows = sorted(asked.rows, key=lambda row: order.index(row["searched_id"]))
+    lines = []
+    for traces, of_traces in groupby(rows, key=lambda row: str(row["searched_id"])):
+        answers = list(of_traces)
+        said = [
+            f"{words.share(row['singled_out'])} ({interval(row)}) by {asked.what[row['risk_id']]}"
+            for row in answers[:LINES]
+        ]
+        more = len(answers) - len(said)
+        said += [f"{words.counted(more, 'more answer')} below"] if more else []
+        name = asked.where[traces]
+        head = tag("strong", f"{name[:1].upper()}{name[1:]}")
+        lines.append(tag("li", head, f", of {those(*answers)}: {words.listed(said)}."))
+    more = len(lines) - charts.SERIES
+    left = tag("li", f"{words.counted(more, 'more set')} of traces in the table below.") if more > 0 else None
+    return tag("ul", lines[: charts.SERIES], left)
+
+
+def _curve(answer: Answer, asked: Asked, release: Published) -> Html | None:
+    if not len(answer.frame):
+        return None
+    first = asked.what[asked.compared["risk_id"]]
+    ranked = sorted(asked.rows, key=lambda row: (asked.what[row["risk_id"]] != first, -len(asked.alike(row))))
+    drawn = ranked[:LINES]
+    steps = {row["risk_id"]: answer.frame.filter(risk_id=row["risk_id"]).select("k", "share").rows() for row in drawn}
+    most = max((k for curve in steps.values() for k, _ in curve), default=1)
+    end = math.log10(max(most, 10)) * 1.02
+    series: dict[str, charts.Points] = {asked.called(row): _steps(steps[row["risk_id"]], end) for row in drawn}
+    more = len(asked.rows) - len(drawn)
+    left = f" {words.counted(len(drawn), 'question')} of {len(asked.rows)} are drawn; the query gives all."
+    return figure(
+        "How large a crowd hides people",
+        charts.lines(
+            f"Share of people by the size of the crowd they hide in, {release.name}",
+            series,
+            charts.Axis(0, end, _ticks(end), say=lambda x: f"in a crowd of {words.number(_size(x))} or fewer"),
+            say=words.share,
+        ),
+        answer,
+        note="Share of people who hide among at most so many traces that fit what is known of them, their own "
+        "included; on the left, those who are singled out. Each step to the right is so many times more, not so "
+        f"many more. A line that ends below 100% leaves people whose own trace does not fit.{left if more else ''}",
+        show=asked.show,
+    )
+
+
+def _steps(curve: list[tuple[int, float]], end: float) -> charts.Points:
+    """The curve at even steps of the logarithm, which is how the axis is drawn."""
+    known = pl.DataFrame(curve, schema={"k": pl.Int64, "share": pl.Float64}, orient="row")
+    places = [end * n / 100 for n in range(101)]
+    at = pl.DataFrame({"x": places, "k": [_size(x) for x in places]}).set_sorted("k")
+    joined = at.join_asof(known.set_sorted("k"), on="k", strategy="backward")
+    return list(joined.select("x", pl.col("share").fill_null(0.0)).iter_rows())
+
+
+def _size(x: float) -> int:
+    return int(10**x * (1 + 1e-9))
+
+
+def _ticks(end: float) -> list[tuple[float, str]]:
+    times = (1, 2, 5) if end < 2.2 else (1,)
+    sizes = [m * 10**power for power in range(math.ceil(end) + 1) for m in times]
+    return [(math.log10(size), words.number(size)) for size in sizes if math.log10(size) <= end]
+
+
+def _bar(row: dict[str, Any] | None) -> Bar:
+    if row is None:
+        return Bar(None)
+    return Bar(row["singled_out"], row["low"], row["high"], {_GUESS: row["blind_guess"]})
