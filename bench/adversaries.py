@@ -1,0 +1,244 @@
+"""The eight adversaries of scikit-mobility: seconds, and how long its own way takes.
+
+    python -m bench.adversaries
+    python -m bench.adversaries --only plain
+
+scikit-mobility's way makes a pass over everybody for each combination: for each person it groups, joins and
+compares data frames. That is written down here (pandas), timed on some combinations of some people, and
+scaled to all of them; the same passes with counters instead of frames show how much of it
+is pandas. Risks must agree on what was timed. Then larger populations, in a process each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+
+from trajlab import knowledge
+from trajlab.knowledge import Question
+from trajlab.progress import Progress
+from trajlab.store import Store
+
+KINDS = ("locations", "sequence", "time", "unique", "frequency", "probability", "proportion", "homework")
+PLACES = 12
+"""Places that a person goes to, of the city's 1,000."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=["plain", "large"], help="one half alone")
+    parser.add_argument("--combinations", type=int, default=24, help="combinations that the plain way is timed on")
+    parser.add_argument("--one", nargs=3, metavar=("PEOPLE", "VISITS", "KNOWLEDGE"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        print(json.dumps(measure(int(args.one[0]), int(args.one[1]), args.one[2])))
+        return
+    if args.only != "large":
+        against_the_plain_way(args.combinations)
+    if args.only != "plain":
+        larger()
+
+
+def city(people: int, visits: int, seed: int = 0) -> pl.DataFrame:
+    """Everybody goes to a few places, popular ones more often, and to some of them most of the time."""
+    rng = np.random.default_rng(seed)
+    popular = 1 / np.arange(1, 1_001) ** 0.8
+    places = rng.choice(1_000, size=(people, PLACES), p=popular / popular.sum())
+    often = 1 / np.arange(1, PLACES + 1)
+    which = rng.choice(PLACES, size=(people, visits), p=often / often.sum())
+    cell = np.take_along_axis(places, which, axis=1)
+    slot = np.sort(np.argsort(rng.random((people, max(visits, 240))), axis=1)[:, :visits], axis=1)
+    return pl.DataFrame(
+        {
+            "trace": np.repeat(np.arange(people), visits).astype(np.int32),
+            "slot": slot.ravel().astype(np.int32),
+            "cell": cell.ravel().astype(np.uint64),
+        }
+    )
+
+
+def lab(visits: pl.DataFrame) -> Store:
+    """A lab with these traces alone."""
+    store = Store()
+    people = visits.select("trace").unique()
+    hours = pl.DataFrame({"slot": pl.Series(range(visits["slot"].max() + 1), dtype=pl.Int32)})  # type: ignore[operator, arg-type]
+    for name, frame in (("visits", visits), ("people", people), ("hours", hours)):
+        store.con.register(name, frame.to_arrow())
+    store.con.execute("insert into slots.visit by name select 't' as traces_id, *, 1 as visits from visits")
+    store.con.execute("insert into slots.trace by name select 't' as traces_id, trace, trace as person from people")
+    store.con.execute(
+        "insert into slots.slot by name select 'r' as release_id, slot, "
+        "timestamp '2026-01-05' + slot * interval 1 hour as starts from hours"
+    )
+    return store
+
+
+def answer(store: Store, text: str) -> pl.DataFrame:
+    ask = Question(text, "r", "t", "t")
+    store.con.execute(
+        "insert into metrics.target by name "
+        "select $id as risk_id, trace, trace as person, trace as own from slots.trace",
+        {"id": text},
+    )
+    knowledge.load(text).search(store, ask, Progress())
+    return store.frame("select * from metrics.anonymity where risk_id = $id order by trace", id=text)
+
+
+def measure(people: int, visits: int, text: str) -> dict[str, Any]:
+    store = lab(city(people, visits))
+    began = time.perf_counter()
+    rows = answer(store, text)
+    return {
+        "seconds": time.perf_counter() - began,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+        "combinations": int(rows["combinations"].sum()),
+        "unique": float((rows["k"] == 1).mean()),  # type: ignore[arg-type]
+    }
+
+
+def larger() -> None:
+    print(
+        f"\n{'people × visits':>18} {'knowledge':<20} {'combinations':>14} {'seconds':>8} {'peak GB':>8} {'unique':>7}"
+    )
+    cases = [(people, visits, "locations:2") for people in (1_000, 10_000, 50_000) for visits in (20, 50)]
+    cases += [(10_000, 50, f"{kind}:2") for kind in KINDS if kind not in ("locations", "homework")]
+    cases += [(10_000, 50, text) for text in ("frequency:2:0.5", "probability:2:0.5", "proportion:2:0.5", "homework")]
+    cases += [(10_000, 50, text) for text in ("locations:3", "unique:3", "sequence:3", "locations:4")]
+    for people, visits, text in cases:
+        command = [sys.executable, "-m", "bench.adversaries", "--one", str(people), str(visits), text]
+        told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        print(
+            f"{people:>10,} × {visits:<5} {text:<20} {told['combinations']:>14,} {told['seconds']:>8.2f} "
+            f"{told['peak']:>8.2f} {told['unique']:>7.1%}",
+            flush=True,
+        )
+
+
+def against_the_plain_way(some: int) -> None:
+    visits = city(100, 20)
+    store = lab(visits)
+    frame = visits.to_pandas().assign(hour=lambda rows: rows["slot"])
+    print(f"{'100 people × 20 visits':<24} {'seconds':>8} {'frames':>11} {'times':>9} {'counters':>9} {'times':>7}")
+    for text in ("locations:2", "locations:3", "sequence:2", "sequence:3", "time:2", "unique:2", "frequency:2:0.5",
+                 "probability:2:0.5", "proportion:2:0.5"):  # fmt: skip
+        answer(lab(visits), text)  # once to warm up: imports and the engine's own first query
+        began = time.perf_counter()
+        rows = answer(store, text)
+        ours = time.perf_counter() - began
+        every = int(rows["combinations"].sum())
+        frames, counters = plain(frame, text, rows, some)
+        print(
+            f"{text:<24} {ours:>8.3f} {frames * every:>11,.0f} {frames * every / ours:>8,.0f}× "
+            f"{counters * every:>9.2f} {counters * every / ours:>6,.0f}×",
+            flush=True,
+        )
+
+
+def plain(visits: pd.DataFrame, text: str, rows: pl.DataFrame, some: int) -> tuple[float, float]:
+    """Seconds for a combination with data frames and with counters; people whose risk is found must agree."""
+    kind, known, *rest = text.split(":")
+    tolerance = float(rest[0]) if rest else 0.0
+    table = elements_of(visits, kind)
+    grouped = dict(iter(table.groupby("trace")))
+    person = rows.sort("combinations", "trace")["trace"][0]  # the whole of one person's combinations is compared
+    took = []
+    for match, everybody in (
+        (frames_match, grouped),
+        (counters_match, {who: plainly(f, kind) for who, f in grouped.items()}),
+    ):
+        mine = list(grouped[person].itertuples(index=False, name=None))
+        every = list(itertools.combinations(mine, min(int(known), len(mine))))
+        most = some if match is frames_match else len(every)
+        began = time.perf_counter()
+        risks = [
+            1 / sum(match(everybody[other], each, kind, tolerance, table.columns) for other in everybody)
+            for each in every[:most]
+        ]
+        took.append((time.perf_counter() - began) / len(risks))
+        if match is frames_match:
+            first = risks
+        else:
+            assert first == risks[:some]
+            told = rows.filter(pl.col("trace") == person)
+            assert max(risks) == told["risk"][0]
+            assert abs(sum(risks) / len(risks) - told["mean_risk"][0]) < 1e-12
+    return took[0], took[1]
+
+
+def elements_of(visits: pd.DataFrame, kind: str) -> pd.DataFrame:
+    """What scikit-mobility combines: records, or a vector of places with frequencies or probabilities."""
+    if kind in ("locations", "sequence"):
+        return visits[["trace", "cell", "slot"]]
+    if kind == "time":
+        return visits[["trace", "cell", "hour"]]
+    times = visits.groupby(["trace", "cell"]).size().reset_index(name="value")
+    if kind == "probability":
+        times["value"] = times["value"] / times.groupby("trace")["value"].transform("sum")
+    return times
+
+
+def frames_match(there: pd.DataFrame, known: tuple[Any, ...], kind: str, tolerance: float, columns: Any) -> bool:
+    """One trace against one combination, with data frames."""
+    ours = pd.DataFrame(known, columns=columns)
+    if kind == "sequence":
+        left = (row["cell"] for _, row in there.iterrows())
+        return all(cell in left for cell in ours["cell"])
+    if kind in ("locations", "time"):
+        on = ["cell", "hour"] if kind == "time" else ["cell"]
+        theirs = there.groupby(on).size().reset_index(name="theirs")
+        ours = ours.groupby(on).size().reset_index(name="ours")
+        both = theirs.merge(ours, on=on)
+        return len(both) == len(ours) and bool((both["theirs"] >= both["ours"]).all())
+    both = there.merge(ours, on="cell", suffixes=("", "_known"))
+    if len(both) != len(ours):
+        return False
+    if kind == "unique":
+        return True
+    x, v = both["value_known"], both["value"]
+    if kind == "proportion":
+        x, v = x / x.max(), v / v.max()
+    return bool(((x >= v - v * tolerance) & (x <= v + v * tolerance)).all())
+
+
+def plainly(there: pd.DataFrame, kind: str) -> Any:
+    rows = list(there.itertuples(index=False, name=None))
+    if kind == "sequence":
+        return [row[1] for row in rows]
+    if kind == "locations":
+        return Counter(row[1] for row in rows)
+    if kind == "time":
+        return Counter(row[1:] for row in rows)
+    return {row[1]: row[2] for row in rows}
+
+
+def counters_match(there: Any, known: tuple[Any, ...], kind: str, tolerance: float, _: Any) -> bool:
+    """The same without data frames."""
+    if kind == "sequence":
+        left = iter(there)
+        return all(row[1] in left for row in known)
+    if kind in ("locations", "time"):
+        asked = Counter(row[1] if kind == "locations" else row[1:] for row in known)
+        return all(there[each] >= times for each, times in asked.items())
+    if any(row[1] not in there for row in known):
+        return False
+    if kind == "unique":
+        return True
+    x, v = [row[2] for row in known], [there[row[1]] for row in known]
+    if kind == "proportion":
+        x, v = [each / max(x) for each in x], [each / max(v) for each in v]
+    return all(b - b * tolerance <= a <= b + b * tolerance for a, b in zip(x, v, strict=True))
+
+
+if __name__ == "__main__":
+    main()
