@@ -1,0 +1,90 @@
+"""Ask what published mobility counts give away.
+
+The flow, from files to a page to look at:
+
+  trajlab ingest lab.duckdb traces.parquet --kind gps --tz Europe/Lisbon
+  trajlab release lab.duckdb --index h3:8 --slot 30min
+  trajlab attack lab.duckdb dsilva2024
+  trajlab risk lab.duckdb top:2 points:4
+  trajlab sql lab.duckdb "select * from report.every_metric"
+  trajlab report lab.duckdb -o report.html
+
+No data at hand? `trajlab demo` simulates a city and goes all the way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import io
+import sys
+from collections.abc import Sequence
+
+from trajlab.cli import adversaries, answers, publishing, records
+from trajlab.errors import TrajlabError
+
+IN_ORDER = (
+    "demo",
+    "simulate",
+    "prepare",
+    "geography",
+    "ingest",
+    "release",
+    "feasibility",
+    "attack",
+    "people",
+    "protect",
+    "risk",
+    "study",
+    "sql",
+    "describe",
+    "export",
+    "report",
+)
+"""Commands in the order of a study."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 2 with one line on stderr when the user must fix something."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? and goes on
+    args = _parser().parse_args(argv)
+    try:
+        args.run(args)
+        sys.stdout.flush()
+    except TrajlabError as error:
+        print(f"trajlab: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("trajlab: interrupted; the step that was under way left nothing in the lab", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output (head, less) went away
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        print(f"trajlab: {error.strerror or error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    from trajlab import __version__
+
+    parser = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
+    parser.add_argument("--version", action="version", version=f"trajlab {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
+    known = adversaries.COMMANDS | answers.COMMANDS | publishing.COMMANDS | records.COMMANDS
+    for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(each[0].__name__)):
+        text = inspect.cleandoc(str(run.__doc__))
+        short = text.splitlines()[0].rstrip(".")
+        command = commands.add_parser(
+            run.__name__, help=short[0].lower() + short[1:], description=text, formatter_class=_shape
+        )
+        options(command)
+        command.set_defaults(run=run)
+    return parser
+
+
+def _shape(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=100)

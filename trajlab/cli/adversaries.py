@@ -1,0 +1,181 @@
+"""Commands that let an adversary loose on what is published."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from trajlab.cli.terminal import (
+    Commands,
+    lab_options,
+    number_or_text,
+    only_release,
+    opened,
+    pairs,
+    release_options,
+    show,
+)
+from trajlab.errors import LabError
+
+
+def feasibility(args: argparse.Namespace) -> None:
+    """Measure how regular and how singular the people behind a release are (xu2017, figures 2 to 7).
+
+    Fills metrics.place_share, singled_out, night_places, night_share, prediction_error and day_gain.
+    """
+    with opened(args, must_exist=True) as lab:
+        found = lab.published(only_release(lab, args.release))
+        lab.feasibility(found, seed=args.seed)
+        show(
+            lab.sql(
+                "select knowledge, points, people, unique_people, estimate, low, high from metrics.singled_out "
+                "where release_id = $id order by knowledge, points",
+                id=found.id,
+            ),
+            "table",
+            40,
+        )
+
+
+def _feasibility_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("--release", metavar="ID", help="the release to measure (default: the only one in the lab)")
+    c.add_argument("--seed", type=int, default=0, help="which points are drawn of each person (default: 0)")
+
+
+def attack(args: argparse.Namespace) -> None:
+    """Recover tracks from a release's counts, and score them against the truth.
+
+    The yardsticks shuffle and stay run beside every attack. dsilva2024 works day by day: an
+    interrupted run keeps its finished days, and the same command goes on from there.
+    Everything is stored: attacks.track, attacks.step, metrics.*, report.every_metric.
+    """
+    with opened(args, must_exist=True) as lab:
+        settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
+        found = lab.published(only_release(lab, args.release))
+        run = lab.attack(found, args.attack, seed=args.seed, pairing=args.pairing, **settings)
+        print(f"run {run.id} of {run.attack} on release {run.release_id}: {run.people:,} tracks over {run.days} days")
+        scores = lab.sql(
+            "select metric, level, pairing, estimate, low, high, shuffle, stay from report.every_metric "
+            "where run_id = $id and of = 'recovered' order by metric, level, pairing",
+            id=run.id,
+        )
+        show(scores, "table", 60)
+
+
+def _attack_options(c: argparse.ArgumentParser) -> None:
+    from trajlab.attacks import names
+
+    lab_options(c)
+    c.add_argument("attack", help=f"one of {', '.join(names())}")
+    c.add_argument("--release", metavar="ID", help="the release to attack (default: the only one in the lab)")
+    c.add_argument("--seed", type=int, default=0, help="another number, other ties (default: 0)")
+    c.add_argument(
+        "--pairing",
+        default="both",
+        help="tracks to people for the scores: optimal (up to 5,000 people), greedy or both (default: both)",
+    )
+    c.add_argument(
+        "--set",
+        action="append",
+        metavar="NAME=VALUE",
+        help="a setting: night_hours and direct_link_below of xu2017, lookback of dsilva2024",
+    )
+
+
+def people(args: argparse.Namespace) -> None:
+    """Read a table of people, so that risk is given by group too: a column uid, and what else is known."""
+    with opened(args, must_exist=True) as lab:
+        for note in lab.people(Path(args.file)):
+            print(note)
+
+
+def _people_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("file", help="CSV or Parquet with a column uid")
+
+
+def risk(args: argparse.Namespace) -> None:
+    """Ask in how large a crowd people hide from somebody who knows a little of them.
+
+    What is known is said as top:2, points:4 and so on; all kinds are listed below. Searched are
+    the true traces behind a release (--release), those that `trajlab protect` made of them
+    (--traces), or those that an attack recovered (--run). Everybody's k is in metrics.anonymity,
+    summaries in metrics.risk, metrics.anonymity_curve and metrics.exposure.
+    """
+    with opened(args, must_exist=True) as lab:
+        searched = args.traces or args.run_id or only_release(lab, args.release)
+        for known in args.knowledge:
+            settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
+            found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
+            print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
+            summary = lab.sql(
+                "select scope, metric, level, people, estimate, low, high from metrics.risk "
+                "where risk_id = $id order by scope, metric, level",
+                id=found.id,
+            )
+            show(summary, "table", 60)
+
+
+def _risk_options(c: argparse.ArgumentParser) -> None:
+    if "--help" in sys.argv or "-h" in sys.argv:  # reading all kinds takes a moment that only help is worth
+        from trajlab.knowledge import listing
+
+        c.epilog = f"what may be known, settings in capitals:\n{listing()}"
+    lab_options(c)
+    c.add_argument("knowledge", nargs="+", help="what is known, such as top:2 or points:4; several are asked in turn")
+    release_options(c)
+    c.add_argument("--traces", metavar="ID", help="search traces that `trajlab protect` made")
+    c.add_argument("--run", dest="run_id", metavar="ID", help="search the tracks that an attack run recovered")
+    c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
+    c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
+    c.add_argument("--set", action="append", metavar="NAME=VALUE", help="a setting by name, such as min_share=0.2")
+
+
+def study(args: argparse.Namespace) -> None:
+    """Vary cells, slots or people, attack each release, and draw what changes (xu2017, figures 9 to 11).
+
+    Give several values to what is to vary: --index square:250 square:500 square:1000.
+    """
+    given = {"tz": args.tz, "start": args.start, "days": args.days, "fill": args.fill, "coverage": args.coverage}
+    if args.output and Path(args.output).suffix.lower() not in (".svg", ".html"):
+        raise LabError(f"{args.output!r} is neither .svg nor .html: name the file study.svg or study.html")
+    with opened(args, must_exist=True) as lab:
+        found = lab.study(
+            attack=args.attack,
+            index=args.index,
+            slot=args.slot,
+            people=args.people,
+            seed=args.seed,
+            pairing=args.pairing,
+            **given,
+        )
+        show(found.table.filter(of="recovered", metric="accuracy").drop("release_id", "run_id"), "table", 80)
+        if args.output:
+            print(f"wrote {found.save(args.output)}")
+
+
+def _study_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("--attack", nargs="+", default=["xu2017"], help="one or more attacks (default: xu2017)")
+    c.add_argument("--index", nargs="+", default=["square:500"], help="kinds of cells (default: square:500)")
+    c.add_argument("--slot", nargs="+", default=["30min"], help="lengths of a slot (default: 30min)")
+    c.add_argument("--people", nargs="+", type=int, help="sizes of seeded samples (default: everybody)")
+    c.add_argument("--fill", default="static", help="static or linear (default: static)")
+    c.add_argument("--tz", help="local zone (default: the zone of the records)")
+    c.add_argument("--start", help="first local day (default: that of the first record)")
+    c.add_argument("--days", type=int, help="length of the period (default: to the last record)")
+    c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
+    c.add_argument("--seed", type=int, default=0, help="seed of samples and attacks (default: 0)")
+    c.add_argument("--pairing", default="both", help="optimal, greedy or both (default: both)")
+    c.add_argument("-o", "--output", help="where to draw it: study.svg or study.html")
+
+
+COMMANDS: Commands = {
+    feasibility: _feasibility_options,
+    attack: _attack_options,
+    people: _people_options,
+    risk: _risk_options,
+    study: _study_options,
+}

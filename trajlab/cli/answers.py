@@ -1,0 +1,60 @@
+"""Commands that show what a lab holds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from trajlab.cli.terminal import Commands, lab_options, opened, pairs, show
+
+
+def sql(args: argparse.Namespace) -> None:
+    """Ask the lab in SQL; the lab is opened read-only.
+
+    `trajlab describe` lists the tables. Values can be passed as --param name=value
+    and used as $name.
+    """
+    query = sys.stdin.read() if args.query == "-" else args.query
+    params = pairs(args.param, "--param")
+    with opened(args, read_only=True) as lab:
+        show(lab.sql(query, **params), args.format, args.rows)
+
+
+def _sql_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("query", help="one SELECT, or - to read it from standard input")
+    c.add_argument("--param", action="append", metavar="NAME=VALUE", help="a value for $name in the query")
+    c.add_argument("--format", choices=("table", "csv", "json"), default="table", help="default: table")
+    c.add_argument("--rows", type=int, default=40, help="rows shown as a table (default: 40)")
+
+
+def describe(args: argparse.Namespace) -> None:
+    """Say what a table holds: one row per what, and what each column means.
+
+    Without a name, one line for each table. No lab is needed: every lab has the same tables.
+    """
+    from trajlab.query import describe as described
+
+    print(described(args.table))
+
+
+def _describe_options(c: argparse.ArgumentParser) -> None:
+    c.add_argument("table", nargs="?", help="for example counts.occupancy")
+
+
+def report(args: argparse.Namespace) -> None:
+    """Write one self-contained HTML page about the lab; it opens offline."""
+    with opened(args, read_only=True) as lab:
+        print(lab.report(args.output))
+
+
+def _report_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("-o", "--output", default="report.html", help="default: report.html")
+
+
+COMMANDS: Commands = {
+    sql: _sql_options,
+    describe: _describe_options,
+    report: _report_options,
+}

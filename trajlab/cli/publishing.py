@@ -1,0 +1,112 @@
+"""Commands that make what is published: counts, protected traces, files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from trajlab.cli.terminal import Commands, as_lines, lab_options, only_release, opened, release_options
+
+
+def release(args: argparse.Namespace) -> None:
+    """Publish counts: people per cell and slot, and flows between slots.
+
+    The index is one of square:<metres>, h3:<resolution>, stations, stations:<metres>,
+    zones, places, or square:like=<another> for squares of equal area.
+    """
+    with opened(args, must_exist=True) as lab:
+        made = lab.release(
+            args.index,
+            args.slot,
+            args.fill,
+            tz=args.tz,
+            start=args.start,
+            days=args.days,
+            align=args.align,
+            coverage=args.coverage,
+            min_count=args.min_count,
+            people=args.people,
+            seed=args.seed,
+            box=tuple(args.box) if args.box else None,
+            outside=args.outside,
+        )
+        summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
+        print(as_lines(summary))
+
+
+def _release_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("--index", default="square:500", help="how the map is cut into cells (default: square:500)")
+    c.add_argument("--slot", default="30min", help="length of a time slot; it must divide a day (default: 30min)")
+    c.add_argument(
+        "--fill",
+        default="static",
+        help="slots without records: static repeats the last cell, linear, none (default: static)",
+    )
+    c.add_argument("--tz", help="local zone (default: the zone of the records)")
+    c.add_argument("--start", help="first local day, such as 2013-04-01 (default: that of the first record)")
+    c.add_argument("--days", type=int, help="length of the period (default: to the last record)")
+    c.add_argument(
+        "--align", action="store_true", help="with --days: lay everybody's best-covered days onto one period"
+    )
+    c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
+    c.add_argument("--min-count", type=int, default=1, help="leave out counts below this (default: 1)")
+    c.add_argument("--people", type=int, help="keep a seeded sample of this many people")
+    c.add_argument("--seed", type=int, default=0, help="seed of that sample (default: 0)")
+    c.add_argument(
+        "--box", type=float, nargs=4, metavar=("WEST", "SOUTH", "EAST", "NORTH"), help="study box in degrees"
+    )
+    c.add_argument(
+        "--outside", default="clamp", help="points beyond the box: clamp to its edge, or drop (default: clamp)"
+    )
+
+
+def protect(args: argparse.Namespace) -> None:
+    """Make the traces behind a release fit to publish: cut:6h divides them into windows of six hours.
+
+    Every (person, window) gets a fresh id that cannot be guessed. --output writes the
+    records themselves under these ids; `trajlab risk --traces` measures what was gained.
+    """
+    output = Path(args.output) if args.output else None
+    if output is not None:
+        from trajlab.protect.records import refuse_file
+
+        refuse_file(output)
+    key = Path(args.key_file).read_text(encoding="utf-8").strip() if args.key_file else None
+    with opened(args, must_exist=True) as lab:
+        made = lab.protect(only_release(lab, args.release), args.protection, basis=args.basis, key=key)
+        print(f"traces {made.id}: {made.protection}, {made.traces:,} traces with {made.visits:,} visits")
+        if output is not None:
+            print(f"wrote {lab.protected_records(made, output):,} records to {output}")
+
+
+def _protect_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("protection", help="such as cut:6h")
+    release_options(c)
+    c.add_argument("--key-file", help="a file with the key of the ids (default: one that the lab draws and keeps)")
+    c.add_argument("-o", "--output", help="write the records under their fresh ids: a new .parquet or .csv file")
+
+
+def export(args: argparse.Namespace) -> None:
+    """Copy tables to Parquet or CSV files in a new folder.
+
+    --publishable copies only tables that hold nobody's trace: counts, cells, calendar.
+    """
+    with opened(args, read_only=True) as lab:
+        for file in lab.export(args.folder, publishable=args.publishable, form=args.format):
+            print(file)
+
+
+def _export_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("folder", help="a new folder")
+    c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace")
+    c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
+
+
+COMMANDS: Commands = {
+    release: _release_options,
+    protect: _protect_options,
+    export: _export_options,
+}

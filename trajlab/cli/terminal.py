@@ -1,0 +1,117 @@
+"""What commands share: opening a lab, options, settings as text, tables on a terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trajlab.errors import LabError, QueryError, TrajlabError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from trajlab.lab import Lab
+
+Commands = dict[Callable[[argparse.Namespace], None], Callable[[argparse.ArgumentParser], None]]
+"""What each command does, and the function that adds its options."""
+
+
+def lab_options(c: argparse.ArgumentParser) -> None:
+    c.add_argument("lab", help="the lab file, such as lab.duckdb")
+    c.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
+    c.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
+
+
+def release_options(c: argparse.ArgumentParser) -> None:
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument(
+        "--basis",
+        default="slots",
+        help="what counts as a visit: slots (filled ones too), observed, or records (default: slots)",
+    )
+
+
+@contextmanager
+def new_lab_only_if_it_works(name: str) -> Iterator[None]:
+    """A command that fails leaves no new, empty lab behind."""
+    there = Path(name).exists()
+    try:
+        yield
+    except BaseException:
+        if not there:
+            Path(name).unlink(missing_ok=True)
+        raise
+
+
+def opened(args: argparse.Namespace, *, read_only: bool = False, must_exist: bool = False) -> Lab:
+    from trajlab.lab import open_lab
+
+    if (read_only or must_exist) and not Path(args.lab).exists():
+        raise LabError(f"{args.lab}: no such lab; `trajlab ingest {args.lab} FILE` makes one")
+    return open_lab(args.lab, memory_limit=args.memory_limit, threads=args.threads, read_only=read_only)
+
+
+def pairs(given: list[str] | None, flag: str) -> dict[str, str]:
+    for pair in given or []:
+        if "=" not in pair:
+            raise TrajlabError(f"{flag} takes name=value, not {pair!r}")
+    return dict(pair.split("=", 1) for pair in given or [])
+
+
+def number_or_text(text: str) -> int | float | str:
+    """A setting as the number that it looks like."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def only_release(lab: Lab, asked: str | None) -> str:
+    """The release asked for; without asking, the only one there is."""
+    if asked is not None:
+        return asked
+    known = lab.sql(
+        "select release_id, release_id || ' (' || index_name || ', ' || slot_seconds // 60 || ' min, fill ' || fill "
+        "|| ')' as told from counts.release order by index_name, release_id"
+    )
+    if len(known) == 1:
+        return str(known["release_id"][0])
+    if not len(known):
+        raise TrajlabError("the lab has no release yet: make one with trajlab release")
+    there = ", ".join(known["told"])
+    raise TrajlabError(f"the lab has {len(known)} releases: say which with --release; there are: {there}")
+
+
+def as_lines(frame: pl.DataFrame) -> str:
+    width = max(map(len, frame.columns))
+    row = frame.row(0, named=True)
+    return "\n".join(f"{name:<{width}}  {_told(value)}" for name, value in row.items())
+
+
+def _told(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def show(frame: pl.DataFrame, form: str, rows: int) -> None:
+    import polars as pl
+
+    if form == "csv":
+        nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
+        if nested:
+            raise QueryError(f"CSV cannot hold the lists of column {nested[0]!r}: use --format json")
+        sys.stdout.write(frame.write_csv())
+    elif form == "json":
+        print(frame.write_json())
+    else:
+        with pl.Config(
+            tbl_rows=rows,
+            tbl_cols=-1,
+            tbl_hide_column_data_types=True,
+            tbl_width_chars=160,
+            fmt_str_lengths=60,
+        ):
+            print(frame)
