@@ -67,6 +67,8 @@ def study() -> tl.Lab:
     strongest = lab.attack(hexagons, "dsilva2024")
     lab.feasibility(hexagons)
     lab.people(HOMES)
+    for known in ("top:2", "points:2"):
+        lab.risk(squares, known)
     for places in (1, 2, 3):
         lab.risk(hexagons, f"top:{places}")
         lab.risk(strongest, f"top:{places}:unordered")

@@ -97,19 +97,25 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "drift", *files]))
     assert " passed" in done.stdout
 
 
+def _unpacked(page: str, name: str, laws: str, folder: Path) -> tuple[str, Path]:
+    """Write the files of a how-to, and the laws with its line among their examples; its text, and where the plug-in is."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", text, re.DOTALL))
+    assert files.keys() == {f"{name}.py", f"test_{name}.py"}
+    (line,) = re.findall(r"```python line-of=EXAMPLES\n(.*?)```", text, re.DOTALL)
+    law = (ROOT / "tests" / "laws" / laws).read_text(encoding="utf-8")
+    assert law.count("EXAMPLES = {\n") == 1
+    plugin = folder / "plugin"
+    plugin.mkdir()
+    (plugin / f"{name}.py").write_text(files[f"{name}.py"], encoding="utf-8")
+    (folder / f"test_{name}.py").write_text(files[f"test_{name}.py"], encoding="utf-8")
+    (folder / "test_laws.py").write_text(law.replace("EXAMPLES = {\n", "EXAMPLES = {\n" + line), encoding="utf-8")
+    return text, plugin
+
+
 def test_the_adversary_of_the_how_to_works_and_keeps_the_laws(tmp_path):
     """In a process of its own, like the attack: the page's files, its line among the examples, and the laws."""
-    page = (DOCS / "add-an-adversary.md").read_text(encoding="utf-8")
-    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", page, re.DOTALL))
-    assert files.keys() == {"first.py", "test_first.py"}
-    (line,) = re.findall(r"```python line-of=EXAMPLES\n(.*?)```", page, re.DOTALL)
-    laws = (ROOT / "tests" / "laws" / "test_knowledge.py").read_text(encoding="utf-8")
-    assert laws.count("EXAMPLES = {\n") == 1
-    plugin = tmp_path / "knowledge"
-    plugin.mkdir()
-    (plugin / "first.py").write_text(files["first.py"], encoding="utf-8")
-    (tmp_path / "test_first.py").write_text(files["test_first.py"], encoding="utf-8")
-    (tmp_path / "test_laws.py").write_text(laws.replace("EXAMPLES = {\n", "EXAMPLES = {\n" + line), encoding="utf-8")
+    page, plugin = _unpacked("add-an-adversary", "first", "test_knowledge.py", tmp_path)
     shares = dict(re.findall(r"\| `(first:\d|top:\d)` \| ([0-9.]+) \|", page))
     assert len(shares) == 5
     code = f"""
@@ -132,17 +138,7 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "first or examples",
 
 def test_the_protection_of_the_how_to_works_and_keeps_the_laws(tmp_path):
     """In a process of its own, like the attack: the page's files, its line among the examples, and the laws."""
-    page = (DOCS / "add-a-protection.md").read_text(encoding="utf-8")
-    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", page, re.DOTALL))
-    assert files.keys() == {"longer.py", "test_longer.py"}
-    (line,) = re.findall(r"```python line-of=EXAMPLES\n(.*?)```", page, re.DOTALL)
-    laws = (ROOT / "tests" / "laws" / "test_protections.py").read_text(encoding="utf-8")
-    assert laws.count("EXAMPLES = {\n") == 1
-    plugin = tmp_path / "protect"
-    plugin.mkdir()
-    (plugin / "longer.py").write_text(files["longer.py"], encoding="utf-8")
-    (tmp_path / "test_longer.py").write_text(files["test_longer.py"], encoding="utf-8")
-    (tmp_path / "test_laws.py").write_text(laws.replace("EXAMPLES = {\n", "EXAMPLES = {\n" + line), encoding="utf-8")
+    _, plugin = _unpacked("add-a-protection", "longer", "test_protections.py", tmp_path)
     code = f"""
 import sys, pytest
 from trajlab import protect

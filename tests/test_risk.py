@@ -559,3 +559,8 @@ def test_a_lab_open_for_reading_gives_the_answers_it_has_and_no_new_ones(lab_fil
         ):
             with pytest.raises((LabError, ProtectionError)):
                 question()
+
+
+def test_what_has_no_traces_is_refused(tiny):
+    with pytest.raises(RiskError, match="traces are those of a release, of a run or of protect, or an id, not int"):
+        tiny.risk(3, "top:2")

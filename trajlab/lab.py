@@ -317,14 +317,17 @@ class Lab:
     def _traces(self, of: Release | Run | Traces | str, basis: str) -> Traces:
         from trajlab import traces
         from trajlab.attack import Run
+        from trajlab.release import Release
 
         if isinstance(of, traces.Traces):
             return of
+        if not isinstance(of, str | Release | Run):
+            raise RiskError(f"traces are those of a release, of a run or of protect, or an id, not {type(of).__name__}")
         with said_kindly("the traces to search"):
             name = of if isinstance(of, str) else of.id
-            if isinstance(of, str) and traces.has(self._store, name):
+            if traces.has(self._store, name):
                 return traces.load(self._store, name)
-            if isinstance(of, Run) or self._store.rows("select 1 from study.run where run_id = $id", id=name):
+            if self._store.rows("select 1 from study.run where run_id = $id", id=name):
                 return traces.of_run(self._store, name, self._progress)
             return traces.of_release(self._store, self.published(name).id, basis, self._progress)
 

@@ -39,7 +39,8 @@ class Knowledge(Protocol):
     - *nobody is nowhere*: k is at least 1 and at most the number of traces, and risk = 1 / k;
     - *seeded*: same traces, settings and seed, same answer, whatever the order of rows;
     - *names mean nothing*: other numbers for people or cells change nobody's k, lots being equal;
-    - *more is worse*: whoever knows more of the same kind never has a lower risk for a person.
+    - *more is worse*: whoever knows more of the same kind never has a lower risk for a person (two
+      exceptions, with their reasons, are listed there).
     """
 
     def search(self, store: Store, ask: Question, progress: Progress) -> None:
