@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -51,6 +52,10 @@ def kept(store: Store, visits: list[tuple[int, int, int, int]], run_id: str | No
         f"insert into slots.trace select $id, trace, {person}, 0, null, sum(visits) "
         "from slots.visit where traces_id = $id group by trace",
         {"id": made.id},
+    )
+    store.insert(
+        "study.traces",
+        pl.DataFrame([dataclasses.asdict(made)], schema_overrides={"run_id": pl.String}).rename({"id": "traces_id"}),
     )
     return made
 
@@ -212,7 +217,7 @@ def test_known_as_a_set_people_are_as_unique_as_the_feasibility_study_says():
         ("top:two", {}, "or the word variable, not 'two'"),
         ("top", {"places": 1.5}, "or the word variable, not 1.5"),
         ("top", {"places": True}, "or the word variable, not True"),
-        ("top", {}, "'top' does not say places: write top:places:order:min_share"),
+        ("top", {}, "'top' does not say places: write top:PLACES:ORDER:MIN_SHARE"),
         ("top:variable", {"min_share": 0}, "above 0 and up to 1, not 0"),
         ("top:variable", {"min_share": 1.5}, "above 0 and up to 1, not 1.5"),
         ("top:variable", {"min_share": float("nan")}, "above 0 and up to 1, not nan"),
