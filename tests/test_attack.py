@@ -100,6 +100,16 @@ def test_the_numpy_door_gives_the_tracks_of_the_lab():
     assert (last == tracks).all()
 
 
+def test_what_cannot_go_day_by_day_is_refused_before_the_first_day(tiny):
+    release = published(tiny)
+    with pytest.raises(UnknownNameError, match="^no attack named 'xu2071'; there are: "):
+        tiny.attack_by_day(release, "xu2071")
+    with pytest.raises(AttackError, match="^attack xu2017 does not work day by day; use recover$"):
+        tl.recover_by_day(COUNTS, XY, slots_per_day=4, method="xu2017")
+    with pytest.raises(ReleaseError, match="linking days needs at least two of them, and there are 1$"):
+        tl.recover_by_day(COUNTS[:4], XY, slots_per_day=4)
+
+
 def _with(change: dict[tuple[int, int], float]) -> np.ndarray:
     counts = COUNTS.astype(float)
     for place, value in change.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import itertools
 import json
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -60,7 +61,10 @@ def run(
 def run_by_day(
     store: Store, release: Release, name: str, *, seed: int, settings: dict[str, Any], pairing: str, progress: Progress
 ) -> Iterator[Run]:
-    """The same, told after each day that is stored; an attack that is not online is told once."""
+    """The same, told after each day that is stored; an attack that is not online is told once.
+
+    What cannot be done is refused at once, not when the first day is asked for.
+    """
     attack = attacks.load(name, **settings)
     pairings = _pairings(pairing)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
@@ -70,6 +74,19 @@ def run_by_day(
         raise AttackError(
             f"optimal pairing is for up to {optimal.UP_TO:,} people, not {release.people:,}: use pairing='greedy'"
         )
+    return _day_by_day(store, release, name, attack, seed=seed, pairings=pairings, progress=progress)
+
+
+def _day_by_day(
+    store: Store,
+    release: Release,
+    name: str,
+    attack: Attack,
+    *,
+    seed: int,
+    pairings: tuple[str, ...],
+    progress: Progress,
+) -> Iterator[Run]:
     _adopt(store, release)
     for yardstick in YARDSTICKS:
         if yardstick != name:
@@ -120,10 +137,9 @@ def recover_by_day(
     attack = attacks.load(method, **settings)
     if not isinstance(attack, Online):
         raise AttackError(f"attack {method} does not work day by day; use recover")
-    tracks: npt.NDArray[np.int32] | None = None
-    for day in attack.days(release, np.random.default_rng(seed), Watch(), None):
-        tracks = day if tracks is None else np.concatenate([tracks, day], axis=1)
-        yield tracks
+    release.require(*attack.requires)
+    days = attack.days(release, np.random.default_rng(seed), Watch(), None)
+    return itertools.accumulate(days, lambda before, day: np.concatenate([before, day], axis=1))
 
 
 def _named(release: Release, name: str, attack: Attack, seed: int) -> Run:
