@@ -22,6 +22,7 @@ from trajlab.matching import (
     auction,
     nearest_first,
     one_blas_thread,
+    plane,
     sifting,
     spread,
     transport,
@@ -36,6 +37,7 @@ def sifted(pairs=6, run=3):
     """Problems of more than a few pairs are sifted, some rows at a time, with next to no room."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sifting, "WHOLE", pairs)
+        patch.setattr(plane, "TILE", 4)
         patch.setattr(assignment, "WHOLE", 0)
         patch.setattr(assignment, "RUN", run)
         for name, value in {"KEPT": 0, "LEAST": 2, "FEW": 1, "BIDS": 3, "CHEAP": 3}.items():
@@ -215,6 +217,27 @@ def test_coordinates_far_from_the_origin_change_nothing():
         check(away, away.solve())
 
 
+@pytest.mark.parametrize("most", [1, 2, 99])
+@some
+@given(problem=problems(), seed=st.integers(0, 99))
+def test_no_pair_below_its_prices_is_passed_over(most, problem, seed):
+    """All of them are found or, where a tile is crowded, the lowest of each row at least."""
+    rng = np.random.default_rng(seed)
+    reach = float(np.abs(problem.points).max() + np.abs(problem.sinks).max()) + 1.0
+    u, v = (rng.uniform(-reach, reach, len(line)) for line in (problem.supply, problem.demand))
+    with sifted():
+        row_keys, column_keys = (keys(0, np.arange(len(line))) for line in (u, v))
+        costs = plane.Plane(problem.points, problem.first, problem.sinks, row_keys, column_keys)
+        row, column = costs.below(u, v, most, threads=1)
+    over = problem.costs() - u[:, None] - v
+    found = np.full(over.shape, np.inf)
+    found[row, column] = over[row, column]
+    if most == 99:
+        assert np.isfinite(found[over < -1e-6]).all()
+    below = over.min(axis=1) < -1e-6
+    assert found.min(axis=1)[below] == pytest.approx(over.min(axis=1)[below])
+
+
 # Equal answers. With the preference an answer is the only one but for chances of about one in ten
 # thousand ties, so these laws are checked on examples that do not change from run to run.
 
@@ -239,8 +262,6 @@ def test_the_order_of_sources_and_sinks_changes_nothing(way, seed, several):
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_neither_threads_nor_the_way_of_solving_change_the_plan(seed, several, monkeypatch):
-    from trajlab.matching import plane
-
     monkeypatch.setattr(plane, "BLOCK", 100)  # several blocks, so that threads have something to share
     problem = large(seed, several=several)
     rows, columns = np.arange(70), np.arange(50)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +16,10 @@ from trajlab.matching.ties import Grain, Keys, preference
 BLOCK = 250_000
 """Pairs looked at together: their costs stay in the processor's cache."""
 
+TILE = 64
+"""Columns of one neighbourhood: of smaller ones there are too many, of larger ones too many are looked into."""
+
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -52,6 +57,10 @@ class Plane:
     def row_of(self) -> Ints:
         """The row of each point."""
         return np.repeat(np.arange(self.rows), self.count) if self.several else self.first
+
+    @functools.cached_property
+    def _tiles(self) -> _Tiles:
+        return _Tiles.of(self.sinks)
 
     def part(self, rows: Ints, columns: Ints) -> Plane:
         """The same for fewer rows and columns."""
@@ -99,30 +108,34 @@ class Plane:
         return lowest
 
     def below(self, u: Floats, v: Floats, most: int, threads: int) -> tuple[Ints, Ints]:
-        """Pairs whose distance is below u + v: all of a point's, or the `most` lowest where it has very many.
+        """Pairs whose distance is below u + v: all in a tile of columns, or the `most` lowest of each point there.
 
-        distance² < (u + v)² is the sign of a product of two thin matrices: one multiplication
-        per pair, and no root. What rounding leaves in doubt is taken along.
+        A tile is passed over for points further away than its highest price reaches, which is nearly
+        always. In the others distance² < (u + v)² is the sign of a product of two thin matrices:
+        one multiplication per pair, and no root. What rounding leaves in doubt is taken along.
         """
-        reach = u[self.row_of]
+        tiles, reach, x, y = self._tiles, u[self.row_of], *self.points.T
         middle = self.sinks.mean(axis=0)  # small coordinates make for little rounding
-        points, sinks = self.points - middle, self.sinks - middle
+        points, sinks, v = self.points - middle, (self.sinks - middle)[tiles.order], v[tiles.order]
         ends = np.vstack([np.ones(self.columns), _squared(sinks) - v * v, sinks.T, v])
         starts = np.column_stack([_squared(points) - reach * reach, np.ones(len(reach)), -2.0 * points, -2.0 * reach])
         rounding = 1e-14 * (np.abs(starts).max(axis=0) @ np.abs(ends).max(axis=1))
+        highest = np.maximum.reduceat(v, tiles.first) + self.grain.tolerance
 
-        def look(block: slice) -> tuple[Ints, Ints]:
-            signs = starts[block] @ ends < rounding
-            many = np.flatnonzero(np.count_nonzero(signs, axis=1) > 8 * most)
-            signs[many] = False
+        def look(tile: int) -> tuple[Ints, Ints]:
+            far = reach + highest[tile]
+            near = np.flatnonzero((far > 0) & (tiles.squared_distance(tile, x, y) < far * far))
+            inside = slice(tile * TILE, (tile + 1) * TILE)
+            signs = starts[near] @ ends[:, inside] < rounding
             found = np.flatnonzero(signs.ravel())
-            over = _distances(self.points[many + block.start], self.sinks)
-            over -= v
-            lowest = np.argpartition(over, min(most, self.columns) - 1, axis=1)[:, :most]
-            point = np.concatenate([found // self.columns, np.repeat(many, lowest.shape[1])])
-            return self.row_of[block][point], np.concatenate([found % self.columns, lowest.ravel()])
+            if len(found) > most * len(near):
+                over = _distances(points[near], sinks[inside]) - v[inside]
+                lowest = np.argpartition(over, min(most, over.shape[1]) - 1, axis=1)[:, :most]
+                return np.repeat(self.row_of[near], lowest.shape[1]), tiles.order[tile * TILE + lowest.ravel()]
+            point, column = np.divmod(found, signs.shape[1])
+            return self.row_of[near[point]], tiles.order[tile * TILE + column]
 
-        row, column = zip(*_each(look, self._blocks(), threads), strict=True)
+        row, column = zip(*_each(look, range(len(tiles.first)), threads), strict=True)
         return np.concatenate(row), np.concatenate(column)
 
     def _points_of(self, rows: Ints) -> tuple[Ints, Ints]:
@@ -136,7 +149,46 @@ class Plane:
         return [slice(start, start + step) for start in range(0, len(self.points), step)]
 
 
-def _each(look: Callable[[slice], T], blocks: Iterable[slice], threads: int) -> list[T]:
+def neighbours_together(points: Floats, size: int) -> Ints:
+    """Points in an order in which every `size` of them, one after another, lie close to each other."""
+    strips = max(round(np.sqrt(len(points) / size)), 1)
+    strip = np.empty(len(points), dtype=np.int64)
+    strip[np.argsort(points[:, 0], kind="stable")] = np.arange(len(points)) * strips // len(points)
+    return np.lexsort((points[:, 1], strip))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiles:
+    """Points in neighbourhoods of `TILE`, `order[first[i]:first[i + 1]]`, and the box around each."""
+
+    order: Ints
+    first: Ints
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, points: Floats) -> _Tiles:
+        order, first = neighbours_together(points, TILE), np.arange(0, len(points), TILE)
+        low, high = (edge.reduceat(points[order], first, axis=0) for edge in (np.minimum, np.maximum))
+        return cls(order, first, low, high)
+
+    def squared_distance(self, tile: int, x: Floats, y: Floats) -> Floats:
+        """From points to the box of a tile; 0 inside it."""
+        (west, south), (east, north) = self.low[tile], self.high[tile]
+        squared: Floats = _beyond(x, west, east)
+        squared += _beyond(y, south, north)
+        return squared
+
+
+def _beyond(x: Floats, low: float, high: float) -> Floats:
+    """How far numbers lie outside an interval, squared."""
+    outside: Floats = np.maximum(low - x, x - high)
+    np.maximum(outside, 0.0, out=outside)
+    outside *= outside
+    return outside
+
+
+def _each(look: Callable[[S], T], blocks: Iterable[S], threads: int) -> list[T]:
     if threads == 1:
         return [look(block) for block in blocks]
     with ThreadPoolExecutor(threads) as pool:

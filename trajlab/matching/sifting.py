@@ -15,15 +15,17 @@ from __future__ import annotations
 import numpy as np
 
 from trajlab.matching.plan import Floats, Ints, rank_within
-from trajlab.matching.plane import Plane
+from trajlab.matching.plane import Plane, neighbours_together
 from trajlab.matching.simplex import Solved, dense, sparse
 
 MERGE = 4
 """Neighbours that become one on the next coarser level."""
 FEW = 8
 """Pairs of a row or column that a first round starts with."""
-MORE = 3
+MORE = 6
 """Pairs that a row or column gains in a round that finds very many."""
+ROUGHLY = 8
+"""Rounds after which a coarser problem is taken for solved."""
 WHOLE = 300_000
 """Pairs up to which a problem is solved whole: coarsening would not pay."""
 
@@ -80,7 +82,7 @@ def _whole(plane: Plane, supply: Ints, demand: Ints) -> tuple[Solved, Pairs]:
 def _from_coarser(plane: Plane, supply: Ints, demand: Ints, threads: int) -> tuple[Floats, Floats, Pairs]:
     rows, row_supply, row_tile = _merged(plane.points[plane.first], supply)
     columns, column_demand, column_tile = _merged(plane.sinks, demand)
-    solved, (row, column) = _solve(plane.part(rows, columns), row_supply, column_demand, threads, rounds=4)
+    solved, (row, column) = _solve(plane.part(rows, columns), row_supply, column_demand, threads, rounds=ROUGHLY)
     u = plane.part(np.arange(plane.rows), columns).row_prices(solved.v, threads)
     v = plane.part(rows, np.arange(plane.columns)).column_prices(solved.u, threads)
     row = np.repeat(row_tile[row], MERGE, axis=1).ravel()
@@ -93,12 +95,9 @@ def _from_coarser(plane: Plane, supply: Ints, demand: Ints, threads: int) -> tup
 
 def _merged(points: Floats, amount: Ints) -> tuple[Ints, Ints, Ints]:
     """The heaviest of every few neighbours, the amount of them all, and who they are (-1: nobody)."""
-    strips = max(round(np.sqrt(len(points) / MERGE)), 1)
-    strip = np.empty(len(points), dtype=np.int64)
-    strip[np.argsort(points[:, 0], kind="stable")] = np.arange(len(points)) * strips // len(points)
     tiles = -(-len(points) // MERGE)
     member = np.full((tiles, MERGE), -1)
-    member.ravel()[: len(points)] = np.lexsort((points[:, 1], strip))
+    member.ravel()[: len(points)] = neighbours_together(points, MERGE)
     share = np.where(member >= 0, amount[member], 0)
     return member[np.arange(tiles), share.argmax(axis=1)], share.sum(axis=1), member
 
