@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import shutil
 
 import numpy as np
@@ -12,6 +13,7 @@ from conftest import HOMES, TINY_BOX, tiny_lab
 
 import trajlab as tl
 from trajlab import knowledge, traces
+from trajlab import protect as protections
 from trajlab.cli import main
 from trajlab.errors import LabError, ProtectionError, RiskError, TrajlabError, UnknownNameError
 from trajlab.knowledge.points import Points
@@ -220,6 +222,16 @@ def test_the_smallest_set_of_somebody_unknown_is_refused_without_naming_anybody(
         assert str(refused.value) == f"the person asked for has 0 traces in {searched}; exactly one is needed"
 
 
+def test_a_uid_that_is_a_number_elsewhere_is_looked_up_and_nobodys_uid_is_said():
+    lab = tl.open()
+    lab.ingest(pl.concat([of_cities(people=1).with_columns(uid=pl.lit(uid)) for uid in ("7", "Zoe")]), tz="UTC")
+    made = lab.release(index="square:1000", slot="4h")
+    with pytest.raises(RiskError, match="1 others pass through all of its"):
+        lab.smallest_set(made, 7)
+    with pytest.raises(RiskError, match="^the person asked for has 0 traces in "):
+        lab.smallest_set(made, 8)
+
+
 def test_the_smallest_set_needs_a_person_in_one_piece(city, release):
     cut = city.protect(release, "cut:8h", key=KEY)
     with pytest.raises(RiskError, match=f"^the person asked for has 6 traces in {cut.id}; exactly one is needed$"):
@@ -227,6 +239,25 @@ def test_the_smallest_set_needs_a_person_in_one_piece(city, release):
 
 
 # Refusals
+
+
+def test_settings_that_differ_by_little_are_different_questions(city, release):
+    """A third is not 0.333333: whoever has 2 visits fits 3 by a third."""
+    asked = [city.risk(release, f"frequency:1:{tolerance!r}") for tolerance in (0.1234567, 0.1234568, 1 / 3, 0.333333)]
+    assert len({risk.id for risk in asked}) == 4
+    assert [risk.knowledge.split(":")[2] for risk in asked] == ["0.1234567", "0.1234568", repr(1 / 3), "0.333333"]
+    assert city.risk(release, "frequency:1:0.0").id == city.risk(release, "frequency:1").id
+
+
+def test_a_basis_is_chosen_with_a_release_alone(city, release):
+    cut = city.protect(release, "cut:8h", basis="records", key=KEY)
+    assert city.risk(cut, "points:1", basis="records") == city.risk(cut, "points:1")
+    with pytest.raises(RiskError) as refused:
+        city.risk(cut, "points:1", basis="observed")
+    assert (
+        str(refused.value) == f"traces {cut.id} are on the basis 'records': 'observed' can be asked of a release alone"
+    )
+
 
 THERE_ARE = ", ".join(knowledge.names())
 ASKED_WRONGLY = [
@@ -239,6 +270,9 @@ ASKED_WRONGLY = [
     ("unique:0", {}, "places must be a whole number, 1 or more, not 0"),
     ("points:two", {}, "points is a whole number, not 'two'"),
     ("points:1.5", {}, "points is a whole number, not '1.5'"),
+    ("points", {"points": math.inf}, "points is a number, not inf"),
+    ("points", {"points": math.nan}, "points is a number, not nan"),
+    ("points:2", {"points": 3}, "'points:2' says points already: say it once"),
     ("points", {}, "'points' does not say points: write points:POINTS:SHORT"),
     ("points:2:all:3", {}, "'points:2:all:3' says too much: points takes points:POINTS:SHORT"),
     ("points:2", {"colour": 1}, "knowledge points has no setting 'colour'; it has points, short"),
@@ -254,6 +288,7 @@ ASKED_WRONGLY = [
 MORE_THAN_ANYBODY_HAS = [
     ("points:13", {}, "13 points cannot be known: nobody has more than 12 points"),
     ("cont:1000:drop", {}, "1,000 points cannot be known: nobody has more than 12 points"),
+    (f"points:{10**40}:drop", {}, f"{10**40:,} points cannot be known: nobody has more than 12 points"),
     ("top:6", {}, "nobody has 6 places: ask for top:5 or fewer"),
     ("locations:13", {}, "nobody has 13 visits: of 25 people the one with most has 12"),
     ("unique:6", {}, "nobody has 6 places: of 25 people the one with most has 5"),
@@ -314,7 +349,9 @@ def test_a_kind_that_forgets_somebody_is_refused_and_leaves_the_lab_as_it_was(se
 def test_a_release_made_elsewhere_has_nobody_to_look_for():
     lab = tiny_lab()
     elsewhere = Release.from_matrix(np.array([[2, 1], [1, 2]] * 4), np.array([[0.0, 0], [500, 0]]), 4, unit="m")
-    with pytest.raises(UnknownNameError, match=f"^no release named '{elsewhere.id}'; there are: "):
+    with pytest.raises(
+        UnknownNameError, match=f"^no release, run or set of traces named '{elsewhere.id}'; there are: "
+    ):
         lab.risk(elsewhere, "points:2")
     run = lab.attack(elsewhere, "shuffle")
     before = counts(lab)
@@ -339,15 +376,17 @@ def test_a_run_that_has_not_finished_is_refused():
 
 
 def test_a_lab_without_releases_and_ids_that_it_does_not_have_are_refused():
-    with pytest.raises(UnknownNameError, match="^no release named 'r123'; there are: $"):
+    with pytest.raises(UnknownNameError, match="^no release, run or set of traces named 'r123'; there are: none yet$"):
         tl.open().risk("r123", "points:2")
     lab = tiny_lab()
     made = published(lab)
-    with pytest.raises(UnknownNameError, match=f"^no release named 't0123'; there are: {made.id}$"):
+    with pytest.raises(
+        UnknownNameError, match=f"^no release, run or set of traces named 't0123'; there are: {made.id}$"
+    ):
         lab.risk("t0123", "points:2")
-    with pytest.raises(UnknownNameError, match="^no set of traces named 't0123'; there are: $"):
+    with pytest.raises(UnknownNameError, match="^no set of traces named 't0123'; there are: none yet$"):
         traces.load(lab._store, "t0123")
-    with pytest.raises(UnknownNameError, match="^no run named 'a0123'; there are: $"):
+    with pytest.raises(UnknownNameError, match="^no run named 'a0123'; there are: none yet$"):
         traces.of_run(lab._store, "a0123", Progress())
 
 
@@ -355,7 +394,7 @@ def test_traces_of_another_lab_are_refused(city, release):
     theirs = city.protect(release, "cut:8h", key=KEY)
     lab = tiny_lab()
     published(lab)
-    with pytest.raises(UnknownNameError, match=f"^no set of traces named '{theirs.id}'; there are: $"):
+    with pytest.raises(UnknownNameError, match=f"^no release, run or set of traces named '{theirs.id}'; there are: r"):
         lab.risk(theirs, "points:2")
 
 
@@ -495,16 +534,44 @@ def test_people_from_the_shell_divide_risk_by_group(lab_file, tmp_path, capsys):
         (["risk", "nowhere.duckdb", "points:2"], "nowhere.duckdb: no such lab; `trajlab ingest nowhere.duckdb FILE` makes one"),
         (["protect", "{lab}", "blur:6h"], "no protection named 'blur'; there are: cut"),
         (["protect", "{lab}", "cut:0h"], "window '0h' must be at least a second and at most ten years"),
-        (["protect", "{lab}", "cut:6h", "--key-file", "no_key"], "No such file or directory"),
+        (["risk", "{lab}", "points:2", "--set", "points=3"], "'points:2' says points already: say it once"),
+        (["risk", "{lab}", "points", "--set", "points=inf"], "points is a number, not inf"),
+        (["risk", "{lab}", "top:1", "spy:2"], f"no knowledge named 'spy'; there are: {THERE_ARE}"),
+        (["risk", "{lab}", "top:1", "--traces", "t0", "--run", "a0"],
+         "one set of traces is searched: say one of --release, --traces and --run"),
+        (["protect", "{lab}", "cut:6h", "--key-file", "no_key"], "no_key: No such file or directory"),
+        (["protect", "{lab}", "cut:6h", "--key-file", "key"],
+         "key: the key must be text, such as 64 random hexadecimal digits"),
         (["people", "{lab}", "people.csv"], "none of its 1 people has records in the lab: is uid written as there?"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_exit_code_2(words, says, lab_file, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("uid,age\nzoe,7\n")
+    (tmp_path / "key").write_bytes(bytes(range(128, 160)))
     err = said(capsys, *[word.format(lab=lab_file) for word in words], code=2)
     assert err.startswith("trajlab: ")
     assert err.endswith(f"{says}\n")
+    assert "zoe" not in err
+
+
+@pytest.mark.parametrize("flag", ["--release", "--traces", "--run"])
+def test_an_id_that_nothing_has_is_refused_with_the_ids_that_there_are(flag, lab_file, capsys):
+    with tl.open(lab_file, read_only=True) as lab:
+        (release_id,) = lab.table("counts.release")["release_id"]
+    err = said(capsys, "risk", lab_file, "top:1", flag, "x0", code=2)
+    assert err == f"trajlab: no release, run or set of traces named 'x0'; there are: {release_id}\n"
+
+
+def test_the_smallest_set_from_the_shell_says_when_and_where(lab_file, capsys):
+    out = said(capsys, "smallest", lab_file, "ana")
+    with tl.open(lab_file, read_only=True) as lab:
+        ((starts,),) = lab.sql("select starts from slots.slot where slot = 14").rows()
+    (row,) = [line.split() for line in out.splitlines() if " 14 " in line]
+    assert str(starts) in " ".join(row)
+    assert row[-2] == "0"
+    err = said(capsys, "smallest", lab_file, "zoe", code=2)
+    assert "the person asked for has 0 traces in " in err
     assert "zoe" not in err
 
 
@@ -514,6 +581,14 @@ def test_a_lab_without_a_release_says_how_to_make_one(command, tmp_path, capsys)
     what = {"risk": "points:2", "protect": "cut:6h"}[command]
     err = said(capsys, command, tmp_path / "lab.duckdb", what, code=2)
     assert err == "trajlab: the lab has no release yet: make one with trajlab release\n"
+
+
+def test_the_help_of_protect_lists_every_protection(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["trajlab", "protect", "--help"])
+    with pytest.raises(SystemExit):
+        main(["protect", "--help"])
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.partition("protections:\n")[2].splitlines()]
+    assert lines == [[name, protections.describe(name).splitlines()[0]] for name in protections.names()]
 
 
 def test_the_help_of_risk_lists_every_kind(capsys, monkeypatch):

@@ -70,7 +70,7 @@ class UnknownNameError(TrajlabError, KeyError):
     """A name was not found; the message lists the names that exist."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"no {kind} named {name!r}; there are: {', '.join(sorted(known))}")
+        super().__init__(f"no {kind} named {name!r}; there are: {', '.join(sorted(known)) or 'none yet'}")
 
     def __str__(self) -> str:  # KeyError would print the repr of the message
         return str(self.args[0])

@@ -308,7 +308,7 @@ class Lab:
                 "select trace.trace from slots.trace as trace join records.person as person using (person) "
                 "where trace.traces_id = $id and person.uid = $uid order by trace.part",
                 id=traces.id,
-                uid=uid,
+                uid=str(uid),
             )
             if len(found) != 1:
                 raise RiskError(f"the person asked for has {len(found)} traces in {traces.id}; exactly one is needed")
@@ -319,17 +319,10 @@ class Lab:
         from trajlab.attack import Run
         from trajlab.release import Release
 
-        if isinstance(of, traces.Traces):
-            return of
-        if not isinstance(of, str | Release | Run):
+        if not isinstance(of, str | Release | Run | traces.Traces):
             raise RiskError(f"traces are those of a release, of a run or of protect, or an id, not {type(of).__name__}")
         with said_kindly("the traces to search"):
-            name = of if isinstance(of, str) else of.id
-            if traces.has(self._store, name):
-                return traces.load(self._store, name)
-            if self._store.rows("select 1 from study.run where run_id = $id", id=name):
-                return traces.of_run(self._store, name, self._progress)
-            return traces.of_release(self._store, self.published(name).id, basis, self._progress)
+            return traces.named(self._store, of if isinstance(of, str) else of.id, basis, self._progress)
 
     def study(
         self,

@@ -38,6 +38,27 @@ class Traces:
     visits: int
 
 
+def named(store: Store, name: str, basis: str, progress: Progress) -> Traces:
+    """The traces of a release, of a run, or those with this id; `basis` is chosen for a release alone."""
+    if store.rows("select 1 from counts.release where release_id = $id", id=name):
+        return of_release(store, name, basis, progress)
+    if store.rows("select 1 from study.run where run_id = $id", id=name):
+        found = of_run(store, name, progress)
+    elif has(store, name):
+        found = load(store, name)
+    else:
+        known = store.rows(
+            "select release_id from counts.release union all select run_id from study.run "
+            "union all select traces_id from study.traces"
+        )
+        raise UnknownNameError("release, run or set of traces", name, [each for (each,) in known])
+    if basis not in ("slots", found.basis):
+        raise RiskError(
+            f"traces {found.id} are on the basis {found.basis!r}: {basis!r} can be asked of a release alone"
+        )
+    return found
+
+
 def of_release(store: Store, release_id: str, basis: str, progress: Progress) -> Traces:
     """The true traces behind a release."""
     if basis not in BASES:

@@ -35,6 +35,7 @@ IN_ORDER = (
     "people",
     "protect",
     "risk",
+    "smallest",
     "study",
     "sql",
     "describe",
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except OSError as error:
-        print(f"trajlab: {error.strerror or error}", file=sys.stderr)
+        print(f"trajlab: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}", file=sys.stderr)
         return 2
     return 0
 

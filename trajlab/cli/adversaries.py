@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajlab.cli.terminal import (
     Commands,
@@ -16,7 +17,10 @@ from trajlab.cli.terminal import (
     release_options,
     show,
 )
-from trajlab.errors import LabError
+from trajlab.errors import LabError, TrajlabError
+
+if TYPE_CHECKING:
+    from trajlab.lab import Lab
 
 
 def feasibility(args: argparse.Namespace) -> None:
@@ -104,10 +108,14 @@ def risk(args: argparse.Namespace) -> None:
     (--traces), or those that an attack recovered (--run). Everybody's k is in metrics.anonymity,
     summaries in metrics.risk, metrics.anonymity_curve and metrics.exposure.
     """
+    from trajlab.risk import understood
+
+    settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
+    for known in args.knowledge:  # all are understood before the first is answered
+        understood(known, seed=args.seed, sample=args.sample, settings=settings)
     with opened(args, must_exist=True) as lab:
-        searched = args.traces or args.run_id or only_release(lab, args.release)
+        searched = _searched(lab, args)
         for known in args.knowledge:
-            settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
             found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
             print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
             summary = lab.sql(
@@ -118,11 +126,19 @@ def risk(args: argparse.Namespace) -> None:
             show(summary, "table", 60)
 
 
+def _searched(lab: Lab, args: argparse.Namespace) -> str:
+    """The id of what is searched; of three ways to say it, one."""
+    said = [id_ for id_ in (args.release, args.traces, args.run_id) if id_ is not None]
+    if len(said) > 1:
+        raise TrajlabError("one set of traces is searched: say one of --release, --traces and --run")
+    return said[0] if said else only_release(lab, None)
+
+
 def _risk_options(c: argparse.ArgumentParser) -> None:
     if "--help" in sys.argv or "-h" in sys.argv:  # reading all kinds takes a moment that only help is worth
         from trajlab.knowledge import listing
 
-        c.epilog = f"what may be known, settings in capitals:\n{listing()}"
+        c.epilog = f"what may be known, settings in capitals, those with a value may be left out:\n{listing()}"
     lab_options(c)
     c.add_argument("knowledge", nargs="+", help="what is known, such as top:2 or points:4; several are asked in turn")
     release_options(c)
@@ -131,6 +147,32 @@ def _risk_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
     c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
     c.add_argument("--set", action="append", metavar="NAME=VALUE", help="a setting by name, such as min_share=0.2")
+
+
+def smallest(args: argparse.Namespace) -> None:
+    """Find the fewest places at times that single one person out, and how the crowd thins out.
+
+    An exact search among the person's own points: it is what this person would have to keep to
+    themselves. `others` is how many others still fit after each point.
+    """
+    with opened(args, must_exist=True) as lab:
+        release_id = only_release(lab, args.release)
+        found = lab.smallest_set(release_id, args.uid, most=args.most, basis=args.basis)
+        times = lab.sql("select slot, starts from slots.slot where release_id = $id", id=release_id)
+        cells = lab.sql(
+            "select cell.cell, cell.label from grid.cell as cell "
+            "join counts.release as release using (index_id) where release.release_id = $id",
+            id=release_id,
+        )
+        told = found.join(times, on="slot", maintain_order="left").join(cells, on="cell", maintain_order="left")
+        show(told.select("rank", "slot", "starts", "label", "others"), "table", 60)
+
+
+def _smallest_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("uid", help="whom, as in the records")
+    release_options(c)
+    c.add_argument("--most", type=int, default=5, help="give up beyond so many points (default: 5)")
 
 
 def study(args: argparse.Namespace) -> None:
@@ -177,5 +219,6 @@ COMMANDS: Commands = {
     attack: _attack_options,
     people: _people_options,
     risk: _risk_options,
+    smallest: _smallest_options,
     study: _study_options,
 }

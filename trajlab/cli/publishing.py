@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from trajlab.cli.terminal import Commands, as_lines, lab_options, only_release, opened, release_options
+from trajlab.errors import ProtectionError
 
 
 def release(args: argparse.Namespace) -> None:
@@ -72,7 +74,7 @@ def protect(args: argparse.Namespace) -> None:
         from trajlab.protect.records import refuse_file
 
         refuse_file(output)
-    key = Path(args.key_file).read_text(encoding="utf-8").strip() if args.key_file else None
+    key = _key(Path(args.key_file)) if args.key_file else None
     with opened(args, must_exist=True) as lab:
         made = lab.protect(only_release(lab, args.release), args.protection, basis=args.basis, key=key)
         print(f"traces {made.id}: {made.protection}, {made.traces:,} traces with {made.visits:,} visits")
@@ -80,7 +82,18 @@ def protect(args: argparse.Namespace) -> None:
             print(f"wrote {lab.protected_records(made, output):,} records to {output}")
 
 
+def _key(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise ProtectionError(f"{file.name}: the key must be text, such as 64 random hexadecimal digits") from None
+
+
 def _protect_options(c: argparse.ArgumentParser) -> None:
+    if "--help" in sys.argv or "-h" in sys.argv:  # as in risk
+        from trajlab.protect import describe, names
+
+        c.epilog = "protections:\n" + "\n".join(f"  {name}  {describe(name).splitlines()[0]}" for name in names())
     lab_options(c)
     c.add_argument("protection", help="such as cut:6h")
     release_options(c)

@@ -54,19 +54,22 @@ class Knowledge(Protocol):
 def names() -> list[str]:
     """Every kind of knowledge there is: the files that define KNOWLEDGE."""
     files = (Path(folder) / f"{module.name}.py" for folder in __path__ for module in pkgutil.iter_modules([folder]))
-    return sorted(file.stem for file in files if "\nKNOWLEDGE = " in file.read_text(encoding="utf-8"))
+    return sorted(file.stem for file in files if _defines(file))
 
 
 def load(text: str, **settings: object) -> Knowledge:
     """`points:4` or `points` with its settings by name; what does not exist is refused with what does."""
     name, *words = text.split(":") if isinstance(text, str) else [repr(text)]
-    if name not in names():
+    if not name.isidentifier() or not any(_defines(Path(folder) / f"{name}.py") for folder in __path__):
         raise UnknownNameError("knowledge", name, names())
     kind = importlib.import_module(f"trajlab.knowledge.{name}").KNOWLEDGE
     fields = {field.name: field for field in dataclasses.fields(kind)}
     if len(words) > len(fields):
         raise RiskError(f"{text!r} says too much: {name} takes {_form(name, list(fields))}")
-    given = dict(zip(fields, words, strict=False)) | settings
+    said = dict(zip(fields, words, strict=False))
+    if twice := [setting for setting in settings if setting in said]:
+        raise RiskError(f"{text!r} says {twice[0]} already: say it once")
+    given = said | settings
     for setting in given:
         if setting not in fields:
             raise RiskError(f"knowledge {name} has no setting {setting!r}; it has {', '.join(fields) or 'none'}")
@@ -81,7 +84,7 @@ def name_of(knowledge: Knowledge) -> str:
     """The text that stands for the knowledge, with every setting in it: `points:4:all`."""
     module = type(knowledge).__module__.rpartition(".")[2]
     values = dataclasses.asdict(knowledge).values()  # type: ignore[call-overload]
-    return ":".join([module, *(f"{value:g}" if isinstance(value, float) else str(value) for value in values)])
+    return ":".join([module, *(str(value).removesuffix(".0") for value in values)])
 
 
 def describe(name: str) -> str:
@@ -90,15 +93,24 @@ def describe(name: str) -> str:
 
 
 def listing() -> str:
-    """A line for each kind of knowledge: how it is written, and what is known."""
+    """A line for each kind of knowledge: how it is written, with what holds unless said, and what is known."""
     kinds = {name: importlib.import_module(f"trajlab.knowledge.{name}").KNOWLEDGE for name in names()}
-    forms = {name: _form(name, [field.name for field in dataclasses.fields(kind)]) for name, kind in kinds.items()}
+    forms = {name: ":".join([name, *map(_shown, dataclasses.fields(kind))]) for name, kind in kinds.items()}
     width = max(map(len, forms.values()))
     return "\n".join(f"  {forms[name]:<{width}}  {describe(name).splitlines()[0]}" for name in kinds)
 
 
+def _defines(file: Path) -> bool:
+    return file.is_file() and "\nKNOWLEDGE = " in file.read_text(encoding="utf-8")
+
+
 def _form(name: str, fields: list[str]) -> str:
     return ":".join([name, *(field.upper() for field in fields)])
+
+
+def _shown(field: dataclasses.Field[object]) -> str:
+    name = field.name.upper()
+    return name if field.default is dataclasses.MISSING else f"{name}={field.default}"
 
 
 def _value(field: dataclasses.Field[object], value: object) -> object:
@@ -107,7 +119,7 @@ def _value(field: dataclasses.Field[object], value: object) -> object:
     kind = kinds.get(str(field.type))
     if kind is None:
         return value
-    if isinstance(value, bool) or (kind is int and isinstance(value, float) and value != int(value)):
+    if isinstance(value, bool) or (kind is int and isinstance(value, float) and not value.is_integer()):
         raise RiskError(f"{field.name} is a number, not {value!r}")
     try:
         return kind(value)

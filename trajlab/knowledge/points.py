@@ -57,6 +57,9 @@ def refuse(points: int, short: str) -> None:
 def search(store: Store, ask: Question, drawn: Draw, points: int, short: str, progress: Progress) -> None:
     """Draw what is known of everybody in `metrics.target`, and count the traces that fit."""
     known = read(store, ask.known_id, ask.searched_id)
+    most = known.sizes.max(initial=0)
+    if points > most:
+        raise RiskError(f"{points:,} points cannot be known: nobody has more than {most:,} points")
     if short == "drop":
         _drop(store, ask, points)
     targets = store.frame(
@@ -65,7 +68,10 @@ def search(store: Store, ask: Question, drawn: Draw, points: int, short: str, pr
     rows = known.rows(targets["trace"].cast(pl.Int64).to_numpy())
     sizes = np.where(rows >= 0, np.append(known.sizes, 0)[rows], 0)
     if points > sizes.max(initial=0):
-        raise RiskError(_too_many(store, ask, points))
+        raise RiskError(
+            f"{points:,} points cannot be known of those looked for: look for more people "
+            f"(somebody has {most:,} points)"
+        )
     numbers = drawn(targets["lot"].to_numpy(), sizes, points)
     told = known.points(rows, numbers)
     _write_points(store, ask, targets["trace"], told, known.cells)
@@ -102,16 +108,6 @@ def _drop(store: Store, ask: Question, points: int) -> None:
         """,
         {"risk_id": ask.risk_id, "known_id": ask.known_id, "points": points},
     )
-
-
-def _too_many(store: Store, ask: Question, points: int) -> str:
-    ((most,),) = store.rows(
-        "select max(points) from (select count(*) as points from slots.visit where traces_id = $id group by trace)",
-        id=ask.known_id,
-    )
-    if points > (most or 0):
-        return f"{points:,} points cannot be known: nobody has more than {most or 0:,} points"
-    return f"{points:,} points cannot be known of those looked for: look for more people (somebody has {most:,} points)"
 
 
 def _write_points(store: Store, ask: Question, traces: pl.Series, told: Ints, cells: draw.Lots) -> None:
