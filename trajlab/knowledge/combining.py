@@ -53,15 +53,18 @@ def search(
     """
     target = store.frame("select trace, own from metrics.target where risk_id = $id order by trace", id=ask.risk_id)
     traces = store.frame("select trace from slots.trace where traces_id = $id order by trace", id=ask.searched_id)
-    searched = store.frame(elements, id=ask.searched_id, **params)
-    known = searched if ask.known_id == ask.searched_id else store.frame(elements, id=ask.known_id, **params)
+    themselves = ask.known_id == ask.searched_id
+    frames = [store.frame(elements, id=ask.searched_id, **params)]
+    if not themselves:
+        known = store.frame(elements, id=ask.known_id, **params)
+        frames.append(known.join(target.select("trace"), on="trace", how="semi"))
     if fit is not None and fit.exact:  # a place with a value is then an element like any other
-        known, searched = (f.with_columns(label="value", value=pl.lit(None, pl.Float64)) for f in (known, searched))
+        frames = [frame.with_columns(label="value", value=pl.lit(None, pl.Float64)) for frame in frames]
         fit = None
-    known = known.join(target.select("trace"), on="trace", how="semi")
-    known, searched, items = number_items(known, searched)
-    mine = lists(known, target["trace"], ordered=ordered)
-    theirs = lists(searched, traces["trace"], ordered=ordered)
+    frames, items = number_items(frames)
+    theirs = lists(frames[0], traces["trace"], ordered=ordered)
+    everybody = themselves and len(target) == len(traces)
+    mine = theirs if everybody else lists(frames[-1], target["trace"], ordered=ordered)
     have = mine.elements
     if not whole and most > have.max(initial=0):
         raise RiskError(
@@ -74,7 +77,7 @@ def search(
         most,
         ordered,
         fit,
-        None if ask.known_id == ask.searched_id else _own(target, traces),
+        None if themselves else _own(target, traces),
         _binomials(int(have.max(initial=0)), most),
     )
     over = _choices(mine, walk.size, most) > limit

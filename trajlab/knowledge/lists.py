@@ -50,26 +50,26 @@ class Lists:
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
 
-def number_items(known: pl.DataFrame, searched: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """Both frames with a column `item` in place of cell and label, and how many items there are.
+def number_items(frames: list[pl.DataFrame]) -> tuple[list[pl.DataFrame], int]:
+    """The frames with a column `item` in place of cell and label, and how many items there are.
 
-    The fewer of the traces searched have an item, the lower its number.
+    The fewer traces of the first frame have an item, the lower its number.
     """
     names = ["cell", "label"]
-    had = searched.group_by(names).agg(traces=pl.col("trace").n_unique())
+    had = frames[0].group_by(names).agg(traces=pl.col("trace").n_unique())
     rarest_first = (
-        pl.concat([known.select(names), searched.select(names)])
+        pl.concat([had.select(names), *(frame.select(names) for frame in frames[1:])])
         .unique()
         .join(had, on=names, how="left", nulls_equal=True)
         .sort(pl.col("traces").fill_null(0), *names)
         .with_row_index("item")
         .select(*names, pl.col("item").cast(pl.Int64))
     )
-    known, searched = (
+    numbered = [
         frame.join(rarest_first, on=names, how="left", nulls_equal=True).drop("label").rename({"cell": "cell_order"})
-        for frame in (known, searched)
-    )
-    return known, searched, len(rarest_first)
+        for frame in frames
+    ]
+    return numbered, len(rarest_first)
 
 
 def lists(frame: pl.DataFrame, traces: pl.Series, *, ordered: bool) -> Lists:
