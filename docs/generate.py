@@ -67,8 +67,10 @@ def study() -> tl.Lab:
     strongest = lab.attack(hexagons, "dsilva2024")
     lab.feasibility(hexagons)
     lab.people(HOMES)
-    for known in ("top:2", "points:2"):
+    for known in ("top:2", "top:3", "points:4", "points:8"):
         lab.risk(squares, known)
+    for known in ("top:2:unordered", "top:variable", "points:8"):
+        lab.risk(hexagons, known)
     for places in (1, 2, 3):
         lab.risk(hexagons, f"top:{places}")
         lab.risk(strongest, f"top:{places}:unordered")
