@@ -303,6 +303,23 @@ def test_larger_sets_are_found_through_many_who_come_close():
     assert found["others"].to_list()[-1] == 0
 
 
+def test_a_search_for_the_smallest_set_that_would_not_end_is_refused_with_what_is_known_by_then():
+    """Half of everybody at each of 60 points: no three of them are enough, and sets of four are many."""
+    there = np.random.default_rng(0).random((300, 60)) < 0.5
+    traces = {1: [(slot, 1) for slot in range(60)]} | {
+        number: [(int(slot), 1) for slot in np.flatnonzero(row)] for number, row in enumerate(there, start=2)
+    }
+    traces_id = put(traces)
+    with pytest.raises(RiskError) as refused:
+        smallest_set(store(), traces_id, 1, limit=2_000)
+    assert str(refused.value) == (
+        "no set of up to 3 points is enough, and there are too many of 4 to look at: "
+        "allow more with a higher limit, or ask of smaller cells"
+    )
+    with pytest.raises(RiskError, match="limit must be a whole number, 1 or more, not 0"):
+        smallest_set(store(), traces_id, 1, limit=0)
+
+
 def test_whoever_has_a_twin_cannot_be_singled_out():
     traces_id = put({1: [(0, 5), (1, 5)], 2: [(0, 5), (1, 5)], 3: [(0, 5), (1, 5), (2, 5)], 4: [(0, 5)]})
     with pytest.raises(RiskError, match="no set of points singles trace 1 out: 2 others pass through all of its 2"):

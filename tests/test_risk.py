@@ -570,6 +570,8 @@ def test_the_smallest_set_from_the_shell_says_when_and_where(lab_file, capsys):
     (row,) = [line.split() for line in out.splitlines() if " 14 " in line]
     assert str(starts) in " ".join(row)
     assert row[-2] == "0"
+    err = said(capsys, "smallest", lab_file, "ana", "--limit", "0", code=2)
+    assert err == "trajlab: limit must be a whole number, 1 or more, not 0\n"
     err = said(capsys, "smallest", lab_file, "zoe", code=2)
     assert "the person asked for has 0 traces in " in err
     assert "zoe" not in err

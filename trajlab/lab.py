@@ -297,9 +297,12 @@ class Lab:
             return add(self._store, people, self._progress)
 
     def smallest_set(
-        self, of: Release | Run | Traces | str, uid: str, *, most: int = 5, basis: str = "slots"
+        self, of: Release | Run | Traces | str, uid: str, *, most: int = 5, basis: str = "slots", limit: int = 500_000
     ) -> pl.DataFrame:
-        """The fewest places-at-times of one person that nobody else shares, and how the crowd thins out."""
+        """The fewest places-at-times of one person that nobody else shares, and how the crowd thins out.
+
+        Exact: what would take more than `limit` beginnings of sets is refused.
+        """
         from trajlab.knowledge.smallest import smallest_set
 
         traces = self._traces(of, basis)
@@ -312,7 +315,7 @@ class Lab:
             )
             if len(found) != 1:
                 raise RiskError(f"the person asked for has {len(found)} traces in {traces.id}; exactly one is needed")
-            return smallest_set(self._store, traces.id, found[0][0], most=most)
+            return smallest_set(self._store, traces.id, found[0][0], most=most, limit=limit)
 
     def _traces(self, of: Release | Run | Traces | str, basis: str) -> Traces:
         from trajlab import traces

@@ -157,7 +157,7 @@ def smallest(args: argparse.Namespace) -> None:
     """
     with opened(args, must_exist=True) as lab:
         release_id = only_release(lab, args.release)
-        found = lab.smallest_set(release_id, args.uid, most=args.most, basis=args.basis)
+        found = lab.smallest_set(release_id, args.uid, most=args.most, basis=args.basis, limit=args.limit)
         times = lab.sql("select slot, starts from slots.slot where release_id = $id", id=release_id)
         cells = lab.sql(
             "select cell.cell, cell.label from grid.cell as cell "
@@ -173,6 +173,7 @@ def _smallest_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("uid", help="whom, as in the records")
     release_options(c)
     c.add_argument("--most", type=int, default=5, help="give up beyond so many points (default: 5)")
+    c.add_argument("--limit", type=int, default=500_000, help="give up after so many sets begun (default: 500000)")
 
 
 def study(args: argparse.Namespace) -> None:

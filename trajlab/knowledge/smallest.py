@@ -7,6 +7,7 @@ bit in common. Sets are tried in the order of their points, so the first one fou
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,16 +22,21 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint64]
 
+LIMIT = 500_000
+"""Beginnings of sets looked at before giving up: seconds among thousands of people, minutes among tens of thousands."""
 
-def smallest_set(store: Store, traces_id: str, trace: int, *, most: int = 5) -> pl.DataFrame:
+
+def smallest_set(store: Store, traces_id: str, trace: int, *, most: int = 5, limit: int = LIMIT) -> pl.DataFrame:
     """The smallest set of a trace's own points that no other trace of the set passes through.
 
     One row per point, in the order of slot, then cell: `rank, slot, cell, others`, where `others` is how many
     others still fit after this point and those before. Among equally small sets it is the one whose
-    points are earliest, the first one first. Raises `RiskError` where no set of up to `most` points does it.
+    points are earliest, the first one first. Raises `RiskError` where no set of up to `most` points does it, or
+    where that cannot be known from `limit` beginnings of sets.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise RiskError(f"most must be a whole number, 1 or more, not {most!r}")
+    for name, value in (("most", most), ("limit", limit)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise RiskError(f"{name} must be a whole number, 1 or more, not {value!r}")
     mine = store.frame(
         "select slot, cell from slots.visit where traces_id = $id and trace = $trace order by slot, cell",
         id=traces_id,
@@ -39,7 +45,7 @@ def smallest_set(store: Store, traces_id: str, trace: int, *, most: int = 5) -> 
     if mine.is_empty():
         raise RiskError(f"trace {trace} has no points in the traces {traces_id!r}")
     point, who = _sharing(store, traces_id, trace)
-    chosen = _smallest(point, who, len(mine), most)
+    chosen = _smallest(point, who, len(mine), most, limit)
     if chosen is None:
         raise RiskError(_why_not(trace, who, len(mine), most))
     others, left = np.unique(who), []
@@ -70,13 +76,13 @@ def _sharing(store: Store, traces_id: str, trace: int) -> tuple[Ints, Ints]:
     return shared["point"].astype(np.int64), np.unique(shared["trace"], return_inverse=True)[1].astype(np.int64)
 
 
-def _smallest(point: Ints, who: Ints, points: int, most: int) -> list[int] | None:
+def _smallest(point: Ints, who: Ints, points: int, most: int, limit: int) -> list[int] | None:
     shared = np.bincount(who)
     twins = np.unique(_bits(point, who, points), axis=0, return_index=True)[1]
     earliest = np.sort(twins)  # a later point with the same others adds nothing to the first of them
     for size in range(1, min(most, len(earliest)) + 1):
         close = shared[who] >= size  # whoever shares fewer points cannot pass through all of so many
-        found = _first(_bits(point[close], who[close], points)[earliest], size)
+        found = _first(_bits(point[close], who[close], points)[earliest], size, _Work(size, limit))
         if found is not None:
             return [int(earliest[number]) for number in found]
     return None
@@ -90,7 +96,23 @@ def _bits(point: Ints, who: Ints, points: int) -> Bits:
     return bits
 
 
-def _first(bits: Bits, size: int) -> list[int] | None:
+@dataclass(slots=True)
+class _Work:
+    """How many beginnings of sets of a size may still be looked at."""
+
+    size: int
+    left: int
+
+    def spend(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise RiskError(
+                f"no set of up to {self.size - 1} points is enough, and there are too many of {self.size} to look at: "
+                "allow more with a higher limit, or ask of smaller cells"
+            )
+
+
+def _first(bits: Bits, size: int, work: _Work) -> list[int] | None:
     """The first `size` rows, in the order of rows, that have no bit in common."""
     if size == 1:
         clear = np.flatnonzero(~bits.any(axis=1))
@@ -99,6 +121,7 @@ def _first(bits: Bits, size: int) -> list[int] | None:
     for row in range(len(bits) - size + 1):
         if in_all_from[row].any():
             return None  # somebody passes through this point and all later ones
+        work.spend()
         words = np.flatnonzero(bits[row])
         alive = bits[row, words]
         later = bits[row + 1 :, words] & alive
@@ -106,7 +129,7 @@ def _first(bits: Bits, size: int) -> list[int] | None:
         fewest = np.sort(np.bitwise_count(later).sum(axis=1, dtype=np.int64))[: size - 1]
         if (remaining - fewest).sum() < remaining:
             continue  # even the points that shed most, were they to shed different people, leave somebody
-        found = _first(later, size - 1)
+        found = _first(later, size - 1, work)
         if found is not None:
             return [row, *(row + 1 + number for number in found)]
     return None
