@@ -12,6 +12,8 @@ from nearest pairs needs twice the rounds.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from trajlab.matching.plan import Floats, Ints, rank_within
@@ -33,9 +35,10 @@ Pairs = tuple[Ints, Ints]
 
 
 def sift(plane: Plane, supply: Ints, demand: Ints, *, threads: int = 1) -> Solved:
-    """Solve exactly."""
+    """Solve exactly. The bound is one on distances: the trace of preference is taken out of it."""
     if plane.rows * plane.columns <= WHOLE:
-        return dense(plane.matrix(), supply, demand)
+        solved = dense(plane.matrix(), supply, demand)
+        return replace(solved, bound=solved.bound - plane.grain.error * int(supply.sum()))
     solved, _ = _solve(plane, supply, demand, threads, rounds=1000)
     return solved
 
@@ -57,13 +60,13 @@ def _solve(plane: Plane, supply: Ints, demand: Ints, threads: int, rounds: int) 
         new_cost = plane.cost(new_row, new_column)
         short = new_cost - u[new_row] - v[new_column]
         new = np.flatnonzero(short < -plane.grain.tolerance)
-        worst = np.zeros(plane.rows)
-        np.minimum.at(worst, new_row, short)
         if len(new) > plane.rows:
             new = new[_lowest(new_row[new], new_column[new], short[new], MORE)]
         row, column = np.concatenate([row, new_row[new]]), np.concatenate([column, new_column[new]])
         cost = np.concatenate([cost, new_cost[new]])
-    bound = float(supplies @ (u + worst) + demands @ v)
+    worst = np.zeros(plane.rows)
+    np.minimum.at(worst, new_row, plane.distance(new_row, new_column) - u[new_row] - v[new_column])
+    bound = float(supplies @ (u + worst - plane.grain.unit) + demands @ v)
     few = _lowest(row, column, cost - u[row] - v[column], FEW)
     return Solved(solved.source, solved.sink, solved.amount, u, v, bound, done), (row[few], column[few])
 

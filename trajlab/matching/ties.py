@@ -5,7 +5,7 @@ whichever its path happens to reach. So every pair (row, column) gets a tiny ext
 pseudo-random number computed from the seed and from the keys of its row and column. With it
 the best answer is the only one, but for chances of about one in ten thousand ties, and
 depends neither on the order of rows, nor on threads, nor on which exact solver runs.
-The extra is left out of every cost that is reported, and counted in full in every bound.
+The extra is left out of every cost that is reported; a bound is one on costs without it.
 """
 
 from __future__ import annotations

@@ -38,6 +38,6 @@ def transport(
         solved.sink,
         solved.amount,
         cost=float(solved.amount @ plane.distance(solved.source, solved.sink)),
-        bound=max(solved.bound - plane.grain.error * int(supply.sum()), 0.0),
+        bound=max(solved.bound, 0.0),
         rounds=solved.rounds,
     )
