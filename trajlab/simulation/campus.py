@@ -130,7 +130,8 @@ def _whereabouts(scenario: Scenario, person: Ints, wall: Ints) -> Ints:
         return _pick(kind, chance.uniform(f"own {kind}", who))
 
     studious = chance.uniform("studious", who)
-    mood = chance.uniform("mood", who, wall // 7200)  # drawn anew every two hours
+    phase = np.floor(7200 * chance.uniform("phase", who)).astype(np.int64)
+    mood = chance.uniform("mood", who, (wall + phase) // 7200)  # drawn anew every two hours, each student's own
     place = np.where(mood < 0.12 + 0.2 * studious, own("library"), _dormitory(scenario, person)[:, None])
     place = np.where((mood > 0.72) & (mood < 0.9), own("department"), place)
     place = np.where(mood > 0.9, own("classroom"), place)
@@ -160,7 +161,8 @@ def _silent(scenario: Scenario, person: Ints, wall: Ints) -> Bools:
     chance, who = scenario.chance, person[:, None]
     day, hour = wall // DAY, (wall % DAY) / 3600
     weekday = (day + scenario.first_day.weekday()) % 7
-    off = chance.uniform("off", who, wall // 3600) < 0.02 + 0.3 * chance.uniform("often off", who)
+    phase = np.floor(3600 * chance.uniform("phase", who)).astype(np.int64)
+    off = chance.uniform("off", who, (wall + phase) // 3600) < 0.02 + 0.3 * chance.uniform("often off", who)
     off_at_night = (chance.uniform("off at night", who) < 0.5) & ((hour < 6.5) | (hour > 23.5))
     leaves = chance.uniform("leaves", who, (day + scenario.first_day.weekday()) // 7) < 0.2
     return off | off_at_night | (leaves & (weekday >= 5))
