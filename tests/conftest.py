@@ -11,6 +11,7 @@ import pytest
 
 import trajlab as tl
 from trajlab import traits
+from trajlab.schedule import finding
 
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 if os.environ.get("CI"):  # the same examples every time; run without CI to look for new ones
@@ -18,6 +19,7 @@ if os.environ.get("CI"):  # the same examples every time; run without CI to look
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "fixtures" / "tiny"
+TERM = ROOT / "fixtures" / "term"
 HOMES = pl.DataFrame(
     {
         "uid": ["ana", "ben", "cleo", "dora", "gus"],
@@ -53,4 +55,22 @@ def town() -> tl.Lab:
     lab.risk(run, "top:2")
     with lab._store.transaction("people"):
         traits.add(lab._store, HOMES, lab._progress)
+    return lab
+
+
+def term_lab() -> tl.Lab:
+    """Table II of ma2017 as records (fixtures/term/README.md)."""
+    lab = tl.open()
+    lab.ingest(TERM / "records.csv", kind="wifi", tz="Asia/Shanghai")
+    return lab
+
+
+@pytest.fixture(scope="session")
+def term() -> tl.Lab:
+    """The term, its schedules asked for from true records and from recovered tracks: only for reading."""
+    lab = term_lab()
+    release = lab.release("places", "1h", fill="none")
+    lab.schedule(TERM / "timetable.toml", release, min_k=3, truth=TERM / "lessons.csv")
+    lab.schedule(TERM / "timetable.toml", lab.release("places", "3h"), points=1, basis="slots")
+    finding.arrivals(lab._store, release.id, lab._progress)
     return lab

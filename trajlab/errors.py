@@ -43,6 +43,10 @@ class RiskError(TrajlabError, ValueError):
     """A question about re-identification that cannot be asked, or not of these traces."""
 
 
+class ScheduleError(TrajlabError, ValueError):
+    """A timetable that cannot be read, or a question about schedules that these records cannot answer."""
+
+
 class ProtectionError(TrajlabError, ValueError):
     """A protection that cannot be applied, or was given a setting that makes no sense."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
 from trajlab.engine.duckdb import said_kindly
-from trajlab.errors import IngestError, QueryError, RiskError
+from trajlab.errors import IngestError, QueryError, RiskError, ScheduleError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trajlab.prepare import Prepared, Recipe
     from trajlab.release import Release
     from trajlab.risk import Risk
+    from trajlab.schedule import Leak
     from trajlab.study import Study
     from trajlab.traces import Traces
 
@@ -266,6 +267,78 @@ class Lab:
             settings=settings,
             progress=self._progress,
         )
+
+    def schedule(
+        self,
+        timetable: Any = "grid:60min",
+        of: Release | Run | Traces | str | None = None,
+        *,
+        points: int = 3,
+        short: str = "all",
+        min_k: int = 4,
+        keep: float = 0.6,
+        holidays: Sequence[str | dt.date] = (),
+        basis: str = "records",
+        seed: int = 0,
+        sample: int | None = None,
+        truth: Any = None,
+    ) -> Leak:
+        """What people's anonymity sets give away of their weekly schedules (ma2017).
+
+        `timetable` is a CSV or TOML file or a frame with weekday, from and to; `grid:30min` for the
+        whole week in equal slots; or `found`, `found:classroom-*`, read off arrivals at and
+        departures from places with such names. `of` is a release (the only one, unless you say),
+        what `protect` made of one, or an attack run, whose recovered tracks are searched for what
+        is true of people. Known are `points` of everybody, drawn at random; people with fewer are
+        known by all of theirs (short="all") or left out (short="drop"). A place is a habit with
+        more than `keep` of the weeks. `holidays` are dates to skip. With `truth`, true timetables
+        (uid, weekday, from, to, place), `metrics.extraction` says how well schedules were read.
+
+        Schedules are in `slots.schedule`, everybody's answer is in `metrics.person_leak`, the
+        summary in `metrics.leak`, for sets of at least 2, 4, 8 ... and `min_k`.
+        """
+        from trajlab import schedule
+
+        asked = schedule.Asked(points, short, min_k, keep, seed, sample)
+        return schedule.leakage(
+            self._store,
+            self._traces(self._only_release() if of is None else of, basis),
+            timetable,
+            asked,
+            holidays=holidays,
+            truth=truth,
+            progress=self._progress,
+        )
+
+    def remedies(
+        self,
+        timetable: Any,
+        *,
+        index: str | Sequence[str] = "places",
+        slot: str | int | dt.timedelta | Sequence[str | int | dt.timedelta] = "30min",
+        fill: str = "none",
+        basis: str = "observed",
+        release: dict[str, Any] | None = None,
+        **question: Any,
+    ) -> pl.DataFrame:
+        """How far schedule leakage falls when places are merged or slots lengthened, all else equal.
+
+        Give what is to vary as a list, the finest first: the others are compared with it. One
+        release is made for each (`release` holds further settings of it), and the same question
+        (settings of `schedule`) asked of it. What is known and what there is to learn are then
+        slots of that release: with a longer one both are blurred.
+        """
+        from trajlab.schedule.remedy import remedies
+
+        made = {"fill": fill, **(release or {})}
+        return remedies(self, timetable, index=index, slot=slot, basis=basis, release=made, question=question)
+
+    def _only_release(self) -> str:
+        known = self.table("counts.release")["release_id"].to_list()
+        if len(known) == 1:
+            return str(known[0])
+        there = f"the lab has {len(known)} releases: say which" if known else "the lab has no release yet: make one"
+        raise ScheduleError(f"schedules are those behind a release, and {there}")
 
     def protect(
         self, release: Release | Traces | str, protection: str, *, basis: str = "slots", key: str | None = None

@@ -87,19 +87,29 @@ def zone(name: str) -> ZoneInfo:
         raise SlotError(f"there is no time zone {name!r}: use a name like 'Europe/Lisbon' or 'UTC'") from None
 
 
-def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
-    """Fill `slots.clock` over the calendar; returns the length of a tick in seconds."""
-    span = {
+def ticks(store: Store, calendar: Calendar, *lengths: int) -> dict[str, int | str]:
+    """The ticks of UTC from a day before the calendar to a day after it: `tz`, `first`, `last`, `midnight`, `tick`.
+
+    `tick` is the longest time, a quarter of an hour at most, that divides all `lengths` and every offset of the zone.
+    """
+    midnight = int(dt.datetime.combine(calendar.start, dt.time(), dt.UTC).timestamp())
+    span: dict[str, int | str] = {
         "tz": calendar.tz,
-        "first": int(dt.datetime.combine(calendar.start, dt.time(), dt.UTC).timestamp()) - DAY,
-        "last": int(dt.datetime.combine(calendar.start, dt.time(), dt.UTC).timestamp()) + (calendar.days + 1) * DAY,
+        "first": midnight - DAY,
+        "last": midnight + (calendar.days + 1) * DAY,
     }
     offsets = store.rows(
         "select distinct (epoch(timezone($tz, to_timestamp(moment))) - moment)::bigint "
         "from (select unnest(range($first::bigint, $last::bigint, 900)) as moment)",
         **span,
     )
-    tick = math.gcd(calendar.seconds, 900, *(abs(int(offset)) for (offset,) in offsets))
+    tick = math.gcd(900, *lengths, *(abs(int(offset)) for (offset,) in offsets))
+    return span | {"midnight": midnight, "tick": tick}
+
+
+def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
+    """Fill `slots.clock` over the calendar; returns the length of a tick in seconds."""
+    span = ticks(store, calendar, calendar.seconds)
     store.clear(Query.load("slots.clock"), release_id=release_id)
     store.con.execute(
         """
@@ -116,16 +126,9 @@ def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
         where since_start >= 0 and since_start < $slots::bigint * $seconds
         order by tick
         """,
-        span
-        | {
-            "id": release_id,
-            "tick": tick,
-            "seconds": calendar.seconds,
-            "slots": calendar.slots,
-            "midnight": int(dt.datetime.combine(calendar.start, dt.time(), dt.UTC).timestamp()),
-        },
+        span | {"id": release_id, "seconds": calendar.seconds, "slots": calendar.slots},
     )
-    return tick
+    return int(span["tick"])
 
 
 def write_calendar(store: Store, release_id: str, calendar: Calendar) -> None:

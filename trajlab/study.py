@@ -112,13 +112,13 @@ def study(
     is that of samples and of attacks. Every release is made, and refused where an attack could
     not use it, before the first attack begins.
     """
-    names = _each("attack", attack)
+    names = each_once("attack", attack)
     cases = [
         _Case(*case)
         for case in itertools.product(
-            _each("index", index),
-            dict.fromkeys(map(slot_seconds, _each("slot", slot))),
-            [int(size) if isinstance(size, Integral) else size for size in _each("people", people)],
+            each_once("index", index),
+            dict.fromkeys(map(slot_seconds, each_once("slot", slot))),
+            [int(size) if isinstance(size, Integral) else size for size in each_once("people", people)],
         )
     ]
     _check(lab, names, cases, seed, settings)
@@ -136,7 +136,7 @@ def study(
     return _told(lab, cases, made, runs)
 
 
-def _each(name: str, value: Any) -> list[Any]:
+def each_once(name: str, value: Any) -> list[Any]:
     """What was given as a list, each value once; one value is a list of one."""
     if value is None or isinstance(value, str | Integral | dt.timedelta) or not isinstance(value, Iterable):
         return [value]

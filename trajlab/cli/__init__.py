@@ -6,6 +6,7 @@ The flow, from files to a page to look at:
   trajlab release lab.duckdb --index h3:8 --slot 30min
   trajlab attack lab.duckdb dsilva2024
   trajlab risk lab.duckdb top:2 points:4
+  trajlab schedule lab.duckdb grid:60min
   trajlab sql lab.duckdb "select * from report.every_metric"
   trajlab report lab.duckdb -o report.html
 
@@ -20,7 +21,7 @@ import io
 import sys
 from collections.abc import Sequence
 
-from trajlab.cli import adversaries, answers, publishing, records
+from trajlab.cli import adversaries, answers, publishing, records, schedules
 from trajlab.errors import TrajlabError
 
 IN_ORDER = (
@@ -36,6 +37,7 @@ IN_ORDER = (
     "protect",
     "risk",
     "smallest",
+    "schedule",
     "study",
     "sql",
     "describe",
@@ -75,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     parser.add_argument("--version", action="version", version=f"trajlab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
-    known = adversaries.COMMANDS | answers.COMMANDS | publishing.COMMANDS | records.COMMANDS
+    known = adversaries.COMMANDS | answers.COMMANDS | publishing.COMMANDS | records.COMMANDS | schedules.COMMANDS
     for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(each[0].__name__)):
         text = inspect.cleandoc(str(run.__doc__))
         short = text.splitlines()[0].rstrip(".")

@@ -1,0 +1,12 @@
+-- slots.timetable: the weekly slots that a schedule is made of, and in how many weeks each was held.
+--
+-- grain:   schedule_id, number
+-- written by: trajlab.schedule
+-- columns:
+--   schedule_id  VARCHAR  the schedule, see study.schedule
+--   number       INTEGER  slot of the timetable, from 1 in the order of weekday and time
+--   name         VARCHAR  weekday and beginning, such as Mon 08:00
+--   weekday      INTEGER  1 Monday to 7 Sunday
+--   begins       VARCHAR  local time at which it begins, such as 08:00
+--   ends         VARCHAR  local time at which it ends; 24:00 at midnight
+--   weeks        BIGINT   weeks that count and in which its day is no holiday: C of ma2017

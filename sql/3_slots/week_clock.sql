@@ -1,0 +1,15 @@
+-- slots.week_clock: which slot of a timetable, in which week, each tick of a clock falls in, in local time.
+--
+-- The clock of records ticks in UTC, so that a join handles every change of the clocks: an hour that occurs twice
+-- counts twice, one that is skipped not at all. The clock of visits ticks in slots of the
+-- release; a visit counts for every slot of the timetable that its own overlaps, by the seconds of overlap. Ticks
+-- outside the timetable, and those of holidays, have no row.
+--
+-- grain:      clock_id, tick, number
+-- written by: trajlab.schedule
+-- columns:
+--   clock_id  VARCHAR  the schedule, see study.schedule, or the search for a timetable, see metrics.coming
+--   tick      BIGINT   seconds since 1970 in UTC divided by the length of a tick, or the slot of the release
+--   week      INTEGER  weeks since the start of the release, from 0
+--   number    INTEGER  slot of the timetable, from 1 in the order of weekday and time
+--   weight    BIGINT   what a record or visit counts: 1, or seconds of overlap

@@ -1,0 +1,91 @@
+-- metrics.extraction: how well schedules read from records match true timetables (ma2017, table I).
+--
+-- Over people whose timetable is known (records.lesson) and who are in the release. A lesson belongs to the slot of the timetable
+-- that holds its middle. Found are usual places where anything is taught to anybody: a
+-- usual place in a dormitory is no lesson.
+--
+-- grain:   leak_id, number
+-- reads:   records.lesson, metrics.habit, slots.timetable, slots.trace, grid.cell
+-- params:  leak_id, known_id, known_traces, index_id, keep
+-- columns:
+--   leak_id        VARCHAR  the question, see study.leak
+--   number         INTEGER  slot of the timetable, see slots.timetable; 0 for lessons that belong to none
+--   lessons        BIGINT   true lessons in the slot
+--   found          BIGINT   usual places in the slot where anything is taught
+--   matched        BIGINT   those that are the true place
+--   kept           BIGINT   habits in the slot where anything is taught
+--   kept_matched   BIGINT   those that are the true place
+
+with taught as (
+    select trace.trace, lesson.weekday, (lesson.begins + lesson.ends) / 2.0 as middle, cell.cell
+    from records.lesson as lesson
+    join slots.trace as trace on trace.traces_id = $known_traces and trace.person = lesson.person
+    join grid.cell as cell on cell.index_id = $index_id and cell.label = lesson.place
+),
+
+slot as (
+    select
+        number,
+        weekday,
+        split_part(begins, ':', 1)::integer * 60 + split_part(begins, ':', 2)::integer as begins,
+        split_part(ends, ':', 1)::integer * 60 + split_part(ends, ':', 2)::integer as ends
+    from slots.timetable
+    where schedule_id = $known_id
+),
+
+truth as (
+    select taught.trace, coalesce(slot.number, 0) as number, taught.cell
+    from taught
+    left join slot
+        on slot.weekday = taught.weekday and taught.middle >= slot.begins and taught.middle < slot.ends
+),
+
+usual as (
+    select habit.trace, habit.number, habit.cell, habit.kept
+    from metrics.habit as habit
+    where
+        habit.schedule_id = $known_id
+        and habit.keep = $keep
+        and habit.number > 0
+        and habit.trace in (select trace from taught)
+        and habit.cell in (select cell from taught)
+),
+
+compared as (
+    select
+        usual.number,
+        usual.kept,
+        case when count(truth.cell) > 0 then 1 else 0 end as matched
+    from usual
+    left join truth on truth.trace = usual.trace and truth.number = usual.number and truth.cell = usual.cell
+    group by usual.trace, usual.number, usual.kept
+),
+
+found as (
+    select
+        number,
+        count(*) as found,
+        sum(matched)::bigint as matched,
+        sum(case when kept then 1 else 0 end)::bigint as kept,
+        sum(case when kept then matched else 0 end)::bigint as kept_matched
+    from compared
+    group by number
+),
+
+lessons as (
+    select number, count(*) as lessons
+    from truth
+    group by number
+)
+
+select
+    $leak_id as leak_id,
+    slot.number,
+    coalesce(lessons.lessons, 0) as lessons,
+    coalesce(found.found, 0) as found,
+    coalesce(found.matched, 0) as matched,
+    coalesce(found.kept, 0) as kept,
+    coalesce(found.kept_matched, 0) as kept_matched
+from (select number from slot union all select 0 as number) as slot
+left join lessons on lessons.number = slot.number
+left join found on found.number = slot.number

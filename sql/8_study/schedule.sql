@@ -1,0 +1,17 @@
+-- study.schedule: every periodic schedule that was read from a set of traces, and by which timetable.
+--
+-- grain:      schedule_id
+-- written by: trajlab.schedule
+-- columns:
+--   schedule_id    VARCHAR  the schedule: a digest of traces, timetable and holidays
+--   traces_id      VARCHAR  the traces it is read from, see study.traces
+--   release_id     VARCHAR  the release whose cells and period it has
+--   timetable      VARCHAR  where the timetable is from: a file's name, grid:30min, found
+--   source         VARCHAR  records with their exact times, or visits in slots of the release
+--   tz             VARCHAR  zone of the timetable
+--   tick_seconds   INTEGER  length of a tick of slots.week_clock, where records are read
+--   slots          INTEGER  slots of the timetable: T of ma2017
+--   weeks          INTEGER  weeks that count: C of ma2017
+--   skipped_weeks  INTEGER  weeks without any data, left out
+--   holidays       VARCHAR  JSON: dates of the period that are skipped, sorted
+--   records        BIGINT   records or visits that fall into slots of the timetable

@@ -1,0 +1,209 @@
+"""Schedule leakage: what anonymity sets give away of people's weekly habits (ma2017).
+
+Somebody who knows a few points of a person finds everybody who passes through them. Who it is stays
+open; but where all of them spend Tuesday afternoon, so does that person. The road: `weeks`
+(slots.schedule, where everybody usually is), `lab.risk` (the sets), and from here on SQL:
+metrics.habit, metrics.crowd, metrics.crowd_slot, metrics.person_leak, and their summaries.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from trajlab import risk as risks
+from trajlab import traces
+from trajlab.errors import ScheduleError
+from trajlab.query import Query
+from trajlab.release import digest
+from trajlab.schedule import truth as truths
+from trajlab.schedule.finding import timetable_of
+from trajlab.schedule.weeks import schedule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from trajlab.progress import Progress
+    from trajlab.risk import Risk
+    from trajlab.store import Store
+    from trajlab.traces import Traces
+
+SUMMARIES = ("metrics.person_leak", "metrics.leak", "metrics.leak_curve", "metrics.leak_by_slot")
+"""What is built of every answer once the sets are tallied, in this order."""
+BLOCK = 10_000_000
+"""Candidates and members of anonymity sets that are tallied at once: a gigabyte or two, which the engine may spill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """One question about schedules and its answer for sets of `min_k` or more; its rows carry `id` as leak_id."""
+
+    id: str
+    release_id: str
+    risk_id: str
+    schedule_id: str
+    points: int
+    min_k: int
+    weeks: int
+    skipped_weeks: int
+    slots: int
+    people: int
+    measured: float
+    prob_m: float | None
+    ssr: float | None
+    ntr: float | None
+    totally: float | None
+    partly: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The settings of a question, checked once."""
+
+    points: int = 3
+    short: str = "all"
+    min_k: int = 4
+    keep: float = 0.6
+    seed: int = 0
+    sample: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("points", 1), ("min_k", 2)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
+                raise ScheduleError(f"{name} must be a whole number, {least} or more, not {value!r}")
+        if isinstance(self.keep, bool) or not isinstance(self.keep, int | float) or not 0 <= self.keep < 1:
+            raise ScheduleError(f"keep is a share of the weeks from 0 to below 1, not {self.keep!r}")
+        risks.understood(self.knowledge, seed=self.seed, sample=self.sample, settings={})
+
+    @property
+    def knowledge(self) -> str:
+        return f"points:{self.points}:{self.short}"
+
+
+def leakage(
+    store: Store,
+    searched: Traces,
+    timetable: object,
+    asked: Asked,
+    *,
+    holidays: Iterable[object] = (),
+    truth: object = None,
+    progress: Progress,
+) -> Leak:
+    """What anonymity sets among `searched` give away of people's schedules by a timetable, given or to be found."""
+    lessons = None if truth is None else truths.read(truth)
+    slots = timetable_of(store, searched.release_id, timetable, holidays, progress)
+    known = searched
+    if searched.run_id is not None:
+        known = traces.of_release(store, searched.release_id, "slots", progress)
+    known_id, searched_id = (schedule(store, each, slots, progress) for each in (known, searched))
+    sets = risks.ask(
+        store,
+        known,
+        searched,
+        asked.knowledge,
+        seed=asked.seed,
+        sample=asked.sample,
+        settings={},
+        progress=progress,
+    )
+    leak = ask(store, sets, known_id, searched_id, asked, progress)
+    if lessons is not None:
+        truths.compare(store, leak.id, lessons, progress)
+    return leak
+
+
+def ask(store: Store, risk: Risk, known_id: str, searched_id: str, asked: Asked, progress: Progress) -> Leak:
+    """What the sets of `risk` give away of the schedules `known_id`; the same question twice is answered once."""
+    leak_id = "l" + digest(risk.id, known_id, searched_id, asked.min_k, float(asked.keep))
+    if not store.rows("select 1 from study.leak where leak_id = $id", id=leak_id):
+        params = {
+            "leak_id": leak_id,
+            "risk_id": risk.id,
+            "known_id": known_id,
+            "searched_id": searched_id,
+            "searched_traces": risk.searched_id,
+            "asked_k": asked.min_k,
+            "keep": float(asked.keep),
+            "block_size": BLOCK,
+        }
+        with store.transaction("schedule leakage"):
+            _write(store, risk, params, asked)
+            _build(store, params, progress)
+    return load(store, leak_id)
+
+
+def load(store: Store, leak_id: str) -> Leak:
+    """An answer that the lab has."""
+    ((release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots),) = store.rows(
+        """
+        select leak.release_id, leak.risk_id, leak.known_id, leak.points, leak.min_k, schedule.weeks,
+            schedule.skipped_weeks, schedule.slots
+        from study.leak as leak
+        join study.schedule as schedule on schedule.schedule_id = leak.known_id
+        where leak.leak_id = $id
+        """,
+        id=leak_id,
+    )
+    scores = {
+        metric: (people, estimate)
+        for metric, people, estimate in store.rows(
+            "select metric, people, estimate from metrics.leak where leak_id = $id and min_k = $min_k",
+            id=leak_id,
+            min_k=min_k,
+        )
+    }
+    people, measured = scores["measured"]
+    told = ("prob_m", "ssr", "ntr", "totally_disclosed", "partly_disclosed")
+    means = [scores.get(metric, (0, None))[1] for metric in told]
+    return Leak(
+        leak_id, release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots, people, measured, *means
+    )
+
+
+def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
+    for schedule_id in dict.fromkeys([params["known_id"], params["searched_id"]]):
+        with progress.step("metrics.habit", poll=store.con.query_progress):
+            store.build(Query.load("metrics.habit"), schedule_id=schedule_id, keep=params["keep"])
+    with progress.step("metrics.crowd", poll=store.con.query_progress):
+        store.build(Query.load("metrics.crowd"), **params)
+    ((blocks,),) = store.rows(
+        "select coalesce(max(block) + 1, 0) from metrics.crowd where leak_id = $id", id=params["leak_id"]
+    )
+    with progress.step("metrics.crowd_slot"):
+        for block in range(blocks):
+            store.build(Query.load("metrics.crowd_slot"), block=block, **params)
+            progress.show(block + 1, blocks)
+    for table in SUMMARIES:
+        with progress.step(table, poll=store.con.query_progress):
+            store.build(Query.load(table), **params)
+
+
+def _write(store: Store, risk: Risk, params: dict[str, object], asked: Asked) -> None:
+    import duckdb
+    import numpy as np
+
+    from trajlab import __version__
+
+    versions = {
+        "trajlab": __version__,
+        "duckdb": duckdb.__version__,
+        "polars": pl.__version__,
+        "numpy": np.__version__,
+    }
+    row = {
+        "leak_id": params["leak_id"],
+        "release_id": risk.release_id,
+        "risk_id": risk.id,
+        "points": asked.points,
+        "known_id": params["known_id"],
+        "searched_id": params["searched_id"],
+        "min_k": asked.min_k,
+        "keep": float(asked.keep),
+        "versions": json.dumps(versions, sort_keys=True),
+    }
+    store.insert("study.leak", pl.DataFrame([row]))

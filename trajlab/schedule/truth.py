@@ -1,0 +1,98 @@
+"""True timetables of people, to see how well schedules are read from their records (ma2017, table I)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from trajlab.errors import ScheduleError
+from trajlab.query import Query
+from trajlab.timetable import minutes, weekday
+
+if TYPE_CHECKING:
+    from trajlab.progress import Progress
+    from trajlab.store import Store
+
+COLUMNS = ("uid", "weekday", "from", "to", "place")
+
+
+def compare(store: Store, leak_id: str, truth: pl.DataFrame, progress: Progress) -> None:
+    """Put true timetables, as `read` gives them, into `records.lesson`, and build `metrics.extraction`."""
+    ((known_id, known_traces, index_id, index_name, keep),) = store.rows(
+        """
+        select leak.known_id, schedule.traces_id, release.index_id, release.index_name, leak.keep
+        from study.leak as leak
+        join study.schedule as schedule on schedule.schedule_id = leak.known_id
+        join counts.release as release on release.release_id = leak.release_id
+        where leak.leak_id = $id
+        """,
+        id=leak_id,
+    )
+    lessons = _lessons(store, truth)
+    labels = store.frame("select label from grid.cell where index_id = $id", id=index_id)["label"]
+    if not lessons["place"].is_in(labels.to_list()).any():
+        raise ScheduleError(
+            f"none of the {lessons['place'].n_unique():,} places of the true timetables is a cell of {index_name}: "
+            "compare with a release by places"
+        )
+    with store.transaction("true timetables"):
+        store.clear(Query.load("records.lesson"))
+        store.insert("records.lesson", lessons)
+        store.check_grain(Query.load("records.lesson"))
+        with progress.step("metrics.extraction", poll=store.con.query_progress):
+            store.build(
+                Query.load("metrics.extraction"),
+                leak_id=leak_id,
+                known_id=known_id,
+                known_traces=known_traces,
+                index_id=index_id,
+                keep=keep,
+            )
+
+
+def read(truth: object) -> pl.DataFrame:
+    """True timetables from a frame or a file, checked: uid, weekday (1 is Monday), from and to in minutes, place."""
+    if isinstance(truth, pl.DataFrame):
+        frame, name = truth, "truth"
+    elif isinstance(truth, str | Path) and Path(truth).suffix.lower() in (".csv", ".parquet"):
+        path = Path(truth)
+        if not path.is_file():
+            raise ScheduleError(f"there is no file {str(truth)!r} of true timetables")
+        frame = pl.read_csv(path, infer_schema=False) if path.suffix.lower() == ".csv" else pl.read_parquet(path)
+        name = path.name
+    else:
+        raise ScheduleError(
+            "true timetables are a frame, or a .csv or .parquet file, with uid, weekday, from, to, place"
+        )
+    if missing := [column for column in COLUMNS if column not in frame.columns]:
+        raise ScheduleError(f"{name}: no {' and no '.join(missing)}; true timetables have {', '.join(COLUMNS)}")
+    said = {column: frame[column].unique(maintain_order=True) for column in ("weekday", "from", "to")}
+    for column, understood in (("weekday", weekday), ("from", minutes), ("to", minutes)):
+        known = pl.DataFrame({"said": said[column], "read": [understood(value) for value in said[column]]})
+        wrong = known.filter(pl.col("read").is_null())
+        if len(wrong):
+            rows = int(frame[column].is_in(wrong["said"].to_list(), nulls_equal=True).sum())
+            raise ScheduleError(f"{name}: {rows:,} rows have a {column} that is none: write Mon and 08:00")
+        frame = frame.with_columns(
+            pl.col(column).replace_strict(known["said"], known["read"], return_dtype=pl.Int32).alias(column)
+        )
+    if backwards := len(frame.filter(pl.col("to") <= pl.col("from"))):
+        raise ScheduleError(f"{name}: {backwards:,} rows end before they begin")
+    keys = ["uid", "weekday", "from"]
+    if repeats := len(frame) - len(frame.unique(keys)):
+        raise ScheduleError(
+            f"{name}: {repeats:,} rows repeat a person, weekday and time: somebody is in one place only"
+        )
+    return frame.select(pl.col("uid").cast(pl.String), "weekday", "from", "to", pl.col("place").cast(pl.String))
+
+
+def _lessons(store: Store, truth: pl.DataFrame) -> pl.DataFrame:
+    people = store.frame("select person, uid from records.person")
+    known = truth.join(people, on="uid")
+    if not len(known):
+        raise ScheduleError(
+            f"none of the {truth['uid'].n_unique():,} people with true timetables has records: is uid written as there?"
+        )
+    return known.select("person", "weekday", pl.col("from").alias("begins"), pl.col("to").alias("ends"), "place")
