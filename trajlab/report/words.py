@@ -70,6 +70,8 @@ def cells(index: str) -> str:
     if kind == "stations":
         merged = f", merged within {metres(float(size))}" if ":" in rest and _is_number(size) else ""
         return f"Base stations{merged}"
+    if kind == "places" and ":" in rest and size.isdigit():
+        return f"Named places, merged {'once' if size == '1' else f'{size} times'}"
     return {"zones": "Zones", "places": "Named places", "matrix": "Cells of a published table"}.get(kind, index)
 
 

@@ -1,0 +1,183 @@
+"""What crowds give away of people's weekly schedules: by the size of the crowd, as curves, and slot by slot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trajlab.report import charts, words
+from trajlab.report.contents import Contents, Published
+from trajlab.report.evidence import Answer, block, figure, table
+from trajlab.report.leaks import ASKED, BY_SIZE, BY_SLOT, CURVE, EXTRACTED
+from trajlab.report.markup import Child, Html, join, tag
+from trajlab.report.page import tabs
+
+TITLE = "What weekly schedules give away"
+POSITION = 65
+TERMS = {
+    "Habit": "A place where somebody is in the same slot of the week, in more than a stated share of the weeks (0.6 "
+    "unless said otherwise). The place of a week is the one with most records in the slot.",
+    "Sensitive slot": "A slot in which a person's habit is the most frequent in the crowd that fits what is known of "
+    "them, more frequent than having none. Whoever guesses the habit of the crowd is right about the person.",
+    "Disclosed": "Totally: every habit of the person is sensitive. Partly: some are. Hidden: none is. "
+    "Shares are of people in crowds of at least the stated size; others are left out.",
+    "Attack probability": "The largest chance, over all slots of the week, to meet any member of the crowd, in any "
+    "week, at its likeliest place (prob-m).",
+    "Effective schedules": "How many different schedules a crowd is worth: two to the power of their entropy. "
+    "One means that all have the same (l-diversity).",
+}
+MOST = 8
+"""Releases that get a panel."""
+LINES = {
+    "prob_m": "attack probability",
+    "ssr": "sensitive slots of all slots",
+    "ntr": "slots with a habit",
+    "ssr_ntr": "sensitive of those with a habit",
+}
+DISCLOSED = ("totally disclosed", "partly disclosed", "hidden", "no habits")
+
+_WHY = (
+    "A crowd hides who somebody is, not what its members have in common. Where everybody who fits what is known of a "
+    "person spends Tuesday afternoon in one building, so does that person, whoever it is (Ma et al., 2017)."
+)
+_SHARES = dict.fromkeys(
+    ("measured", "totally", "partly", "hidden", "no_habits", "prob_m", "ssr", "ntr", "share", "chance"), words.share
+)
+
+
+def render(contents: Contents) -> Html | None:
+    panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
+    if not panels:
+        return None
+    more = len(panels) - MOST
+    return join(
+        tag("p", _WHY),
+        tabs("schedules", panels[:MOST]),
+        tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
+    )
+
+
+def _panel(contents: Contents, release: Published) -> Html | None:
+    asked = contents.ask(ASKED, release_id=release.id)
+    if not len(asked.frame):
+        return None
+    lead = asked.frame.row(0, named=True)
+    which = {"leak_id": lead["leak_id"], "min_k": lead["min_k"]}
+    return join(
+        tag("p", _told(lead), cls="lede"),
+        _sizes(contents.ask(BY_SIZE, leak_id=lead["leak_id"]), release),
+        _curves(contents.ask(CURVE, **which), lead, release),
+        _slots(contents.ask(BY_SLOT, **which), lead, release),
+        _extracted(contents.ask(EXTRACTED, leak_id=lead["leak_id"])),
+        _every(asked) if len(asked.frame) > 1 else None,
+    )
+
+
+def _told(lead: dict[str, Any]) -> Child:
+    skipped = (
+        f" ({words.counted(lead['skipped_weeks'], 'week')} without any data left out)" if lead["skipped_weeks"] else ""
+    )
+    said: list[Child] = [
+        f"Over {words.counted(lead['weeks'], 'week')}{skipped} of {words.counted(lead['slots'], 'slot')} each, ",
+        f"knowing {words.counted(lead['points'], 'point')} of a person leaves a crowd of {lead['min_k']} or more for ",
+        tag("strong", words.share(lead["measured"])), f" of {words.people(lead['people'])}. ",
+    ]  # fmt: skip
+    if lead["totally"] is None:
+        return [*said, "There is no crowd of that size to learn schedules from."]
+    return [
+        *said,
+        "Of these, the schedules of ", tag("mark", words.share(lead["totally"])), " are totally and of ",
+        tag("mark", words.share(lead["partly"])), " partly disclosed. The mean attack probability is ",
+        tag("strong", words.share(lead["prob_m"])), f"; {words.share(lead['ntr'])} of slots hold a habit and ",
+        f"{words.share(lead['ssr'])} a sensitive one.",
+    ]  # fmt: skip
+
+
+def _sizes(answer: Answer, release: Published) -> Html | None:
+    if not len(answer.frame):
+        return None
+    rows = [
+        (
+            f"Crowds of {row['min_k']} or more: {words.people(row['people'])}",
+            [row["totally"], row["partly"], row["hidden"], row["no_habits"]],
+        )
+        for row in answer.frame.iter_rows(named=True)
+    ]
+    return figure(
+        "Disclosed schedules, by the size of the crowd",
+        charts.shares(f"Shares of people by what is disclosed, {release.name}", rows, DISCLOSED, of="of people are"),
+        answer,
+        note="Larger crowds hide who somebody is better; whether they hide the schedule is what is drawn here.",
+        show=_SHARES,
+    )
+
+
+def _curves(answer: Answer, lead: dict[str, Any], release: Published) -> Html | None:
+    if not len(answer.frame):
+        return None
+    series: dict[str, charts.Points] = {
+        name: _steps(answer.frame.filter(metric=metric).select("value", "share").rows())
+        for metric, name in LINES.items()
+    }
+    return figure(
+        "How people are distributed",
+        charts.lines(
+            f"Share of people with at most a value, {release.name}",
+            series,
+            charts.Axis(
+                0, 1, [(n / 5, words.share(n / 5)) for n in range(6)], say=lambda x: f"{words.share(x)} or less"
+            ),
+            say=words.share,
+        ),
+        answer,
+        note=f"Share of people, in crowds of {lead['min_k']} or more, with at most the value below. Where the lines of "
+        "sensitive slots and of slots with a habit lie close, most habits can be guessed.",
+        show=_SHARES,
+    )
+
+
+def _steps(curve: list[tuple[float, float]]) -> charts.Points:
+    """The cumulative share at every hundredth."""
+    known = {round(100 * value): share for value, share in curve}
+    points, share = [], 0.0
+    for n in range(101):
+        share = known.get(n, share)
+        points.append((n / 100, share))
+    return points
+
+
+def _slots(answer: Answer, lead: dict[str, Any], release: Published) -> Html | None:
+    if not len(answer.frame):
+        return None
+    return figure(
+        "Which slots of the week give people away",
+        charts.columns(
+            f"Share of people for whom a slot is sensitive, {release.name}",
+            answer.frame.select("slot", "share").rows(),
+            say=words.share,
+        ),
+        answer,
+        note=f"Share of people, in crowds of {lead['min_k']} or more, whose habit in the slot is the crowd's.",
+        show=_SHARES,
+    )
+
+
+def _extracted(answer: Answer) -> Html | None:
+    if not len(answer.frame):
+        return None
+    sums = answer.frame.select("lessons", "found", "matched").sum().row(0)
+    lessons, found, matched = (words.number(value) for value in sums)
+    return figure(
+        "Schedules read from records, beside true timetables",
+        tag(
+            "p",
+            f"{matched} of {lessons} true lessons are the usual place of whoever has them; {found} usual places "
+            "are where anything is taught.",
+        ),
+        answer,
+        note="Over people whose timetable is known. Kept are those that are habits.",
+    )
+
+
+def _every(asked: Answer) -> Html:
+    caption = "Every question about schedules of this release"
+    return block(table(caption, asked.frame.drop("leak_id"), show=_SHARES), asked)
