@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
 import polars as pl
 
 import trajlab as tl
+from trajlab.errors import ScheduleError
 from trajlab.query import Query, catalogue
 
 DOCS = Path(__file__).parent
 TINY = DOCS.parent / "fixtures" / "tiny"
+TERM = DOCS.parent / "fixtures" / "term"
 BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
 HOMES = pl.DataFrame(
     {
@@ -24,6 +27,8 @@ HOMES = pl.DataFrame(
     }
 )
 _ANSWERED = re.compile(r"(```sql\n(.*?)```\n)(\n```text\n.*?```\n)?", re.DOTALL)
+
+_WEEKLY = re.compile(r"\b(study\.leak|metrics\.coming)\b")
 
 
 def main() -> None:
@@ -50,9 +55,14 @@ def tables() -> str:
 
 
 def answered(page: str) -> str:
-    """The page with, under each SQL block, its answer on the tiny town."""
-    lab = study()
-    return _ANSWERED.sub(lambda found: f"{found[1]}\n```text\n{shown(lab.sql(found[2]))}\n```\n", page)
+    """The page with, under each SQL block, its answer on the tiny town, or on the term where it is about schedules."""
+    town, weeks = study(), term()
+
+    def answer(found: re.Match[str]) -> str:
+        lab = weeks if _WEEKLY.search(found[2]) else town
+        return f"{found[1]}\n```text\n{shown(lab.sql(found[2]))}\n```\n"
+
+    return _ANSWERED.sub(answer, page)
 
 
 def study() -> tl.Lab:
@@ -79,6 +89,18 @@ def study() -> tl.Lab:
         for hours in (24, 12, 6):
             if 3 * points <= hours:  # a slot is three hours long
                 lab.risk(lab.protect(hexagons, f"cut:{hours}h"), f"points:{points}")
+    return lab
+
+
+def term() -> tl.Lab:
+    """Three people and sixteen weeks, their schedules searched with points of an hour and of three."""
+    lab = tl.open(":memory:")
+    lab.ingest(TERM / "records.csv", kind="wifi", tz="Asia/Shanghai")
+    hours = lab.release("places", "1h", fill="none")
+    lab.schedule(TERM / "timetable.toml", hours, min_k=3, truth=TERM / "lessons.csv")
+    lab.schedule(TERM / "timetable.toml", lab.release("places", "3h", fill="none"), points=1, basis="observed", min_k=2)
+    with contextlib.suppress(ScheduleError):  # three people are too few to find a timetable; what is counted stays
+        lab.schedule("found", hours)
     return lab
 
 

@@ -32,7 +32,14 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-FOLLOWED = ["docs/tutorial.md", "README.md", "docs/recovery.md", "docs/reidentification.md", "docs/prepare.md"]
+FOLLOWED = [
+    "docs/tutorial.md",
+    "README.md",
+    "docs/recovery.md",
+    "docs/reidentification.md",
+    "docs/schedule.md",
+    "docs/prepare.md",
+]
 
 
 @pytest.mark.parametrize("page", FOLLOWED)
