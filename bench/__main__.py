@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("h3_assign", "simulate", "pipeline", "recovery", "risk", "risk_top", "adversaries", "schedule")
+BENCHMARKS = ("h3_assign", "simulate", "pipeline", "recovery", "risk", "risk_top", "adversaries", "schedule", "utility")
 
 for name in BENCHMARKS:
     print(f"== {name}", flush=True)

@@ -51,6 +51,10 @@ class ProtectionError(TrajlabError, ValueError):
     """A protection that cannot be applied, or was given a setting that makes no sense."""
 
 
+class UtilityError(TrajlabError, ValueError):
+    """Flows that cannot be compared, or a trade-off that cannot be drawn."""
+
+
 class SimulationError(TrajlabError, ValueError):
     """A city that cannot be simulated was asked for."""
 

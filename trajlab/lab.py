@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
 from trajlab.engine.duckdb import said_kindly
-from trajlab.errors import IngestError, QueryError, RiskError, ScheduleError
+from trajlab.errors import IngestError, QueryError, RiskError, ScheduleError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from trajlab.schedule import Leak
     from trajlab.study import Study
     from trajlab.traces import Traces
+    from trajlab.tradeoff import Tradeoff
+    from trajlab.utility import Utility
 
 
 def open_lab(
@@ -419,6 +421,81 @@ class Lab:
         from trajlab.study import study
 
         return study(self, attack=attack, index=index, slot=slot, people=people, seed=seed, pairing=pairing, **settings)
+
+    def utility(
+        self,
+        before: Release | str,
+        after: Release | str,
+        *,
+        zones: str | Path | None = None,
+        shortest: float = 5.0,
+        longest: float = 100.0,
+        pareto: float = 0.8,
+        alpha: float = 0.05,
+    ) -> Utility:
+        """What generalising a release leaves of the flows between zones (yin2015): ten measures of loss.
+
+        `after` is a release of the same people and period with larger cells, or just an index such as
+        "stations:800". `zones` are the lab's own, a GeoJSON or GeoParquet file, or the cells of an index such as
+        "square:1000". A movement is two consecutive records in different cells; it is constrained when
+        `shortest` to `longest` minutes lie between them. Major flows are the largest up to a share `pareto`, the
+        backbone at significance `alpha`, and those of hotspots. Losses are in `metrics.utility`, the matrices in
+        `metrics.od_flow`; the same comparison twice is made once.
+        """
+        from trajlab import utility
+
+        settings = utility.Settings(shortest, longest, pareto, alpha)
+        release = self._given(before).id
+        with self._store.transaction("comparing flows"):
+            to = utility.after(self._store, release, after)
+            origin, target = utility.between(self._store, release, zones)
+            return utility.compare(self._store, origin, target, to, settings, self._progress)
+
+    def tradeoff(
+        self,
+        release: Release | str,
+        index: Sequence[str] | None = None,
+        *,
+        zones: str | Path | Sequence[str | Path] | None = None,
+        knowledge: str | Sequence[str] = ("top:2", "top:3", "points:4", "points:8"),
+        measures: str | Sequence[str] = ("all", "pareto", "backbone", "hotspot", "commuters"),
+        flows: str | Sequence[str] = ("raw", "constrained"),
+        basis: str = "records",
+        scope: str = "all",
+        seed: int = 0,
+        sample: int | None = None,
+        **settings: float,
+    ) -> Tradeoff:
+        """Generalise a release step by step: who is singled out still, what is lost, and the curve through both.
+
+        `index` lists what the cells become, by default stations merged within 200 to 2,800 m in steps of 200
+        (yin2015), or squares of that side where the release has other cells. `knowledge`, `basis`, `seed` and `sample`
+        are those of `risk`, `scope` is all, frequent or frequent_of_all; `zones` and `settings` are those of `utility`,
+        and several sets of zones are drawn side by side. The result has `points`, `fits`, a `chart()` and
+        `save("tradeoff.svg")`. Points are in `metrics.tradeoff`, curves in `metrics.tradeoff_fit`. Asking again adds
+        only what is missing.
+        """
+        from trajlab import tradeoff
+        from trajlab.utility import Settings
+        from trajlab.utility.exposed import Asked
+
+        def each(given: Any) -> tuple[Any, ...]:
+            return (given,) if given is None or isinstance(given, str | Path) else tuple(dict.fromkeys(given))
+
+        for name in settings:
+            if name not in ("shortest", "longest", "pareto", "alpha"):
+                raise UnknownNameError("setting of utility", name, ("shortest", "longest", "pareto", "alpha"))
+        asked = self._given(release)
+        plan = tradeoff.Plan(
+            indexes=each(index if index is not None else tradeoff.default_indexes(asked.index)),
+            zones=each(zones),
+            asked=Asked.of(each(knowledge), basis, seed, sample),
+            measures=each(measures),
+            flows=each(flows),
+            scope=scope,
+            settings=Settings(**settings),
+        )
+        return tradeoff.study(self._store, asked.id, plan, self._progress)
 
     def prepare(self, dataset: str | Recipe, download: str | Path) -> Prepared:
         """Make a sub-dataset of dsilva2024, table I, from its download: records and one release."""

@@ -65,3 +65,15 @@ class Progress:
     def _watch(self, poll: Callable[[], float], ended: threading.Event) -> None:
         while not ended.wait(0.25):
             self.show(max(poll(), 0.0), 100.0)
+
+
+class Steps:
+    """Which release or attack of a study is under way: a line each on a terminal, after two seconds."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._began = total, 0, time.monotonic()
+
+    def next(self, told: str) -> None:
+        self._done += 1
+        if sys.stderr.isatty() and time.monotonic() - self._began > 2:
+            print(f"{self._done} of {self._total}: {told}", file=sys.stderr)

@@ -37,6 +37,7 @@ class Store:
         read_only: bool = False,
     ) -> None:
         self.path = path
+        self._rehearsing = False
         self.con: duckdb.DuckDBPyConnection = connect(
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
         )
@@ -51,6 +52,9 @@ class Store:
     def transaction(self, doing: str) -> Iterator[None]:
         """All or nothing: what happens inside is kept as a whole or not at all."""
         with said_kindly(doing):
+            if self._rehearsing:
+                yield
+                return
             self.con.execute("begin")
             try:
                 yield
@@ -59,6 +63,18 @@ class Store:
             except BaseException:
                 self._rollback()
                 raise
+
+    @contextmanager
+    def rehearsal(self, doing: str) -> Iterator[None]:
+        """Undo whatever happens inside, transactions too: only what was read of it stays."""
+        with said_kindly(doing):
+            self.con.execute("begin")
+            self._rehearsing = True
+            try:
+                yield
+            finally:
+                self._rehearsing = False
+                self._rollback()
 
     def build(self, query: Query, **params: object) -> None:
         """Replace this release's or run's rows of the query's table with fresh ones.

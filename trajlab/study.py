@@ -11,8 +11,6 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 import itertools
-import sys
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -23,6 +21,7 @@ import polars as pl
 
 from trajlab import attacks
 from trajlab.errors import AttackError, LabError, ReleaseError, UnknownNameError
+from trajlab.progress import Steps
 from trajlab.publish import Settings
 from trajlab.slots import slot_seconds
 
@@ -122,7 +121,7 @@ def study(
         )
     ]
     _check(lab, names, cases, seed, settings)
-    steps = _Steps(len(cases) * (1 + len(names)))
+    steps = Steps(len(cases) * (1 + len(names)))
     made: list[str] = []
     for case in cases:
         steps.next(f"release with {case}")
@@ -208,15 +207,3 @@ def _told(lab: Lab, cases: list[_Case], made: list[str], runs: list[tuple[int, s
         "people": [case.people for case in cases],
     }
     return Study(tuple(name for name, values in varied.items() if len(set(values)) > 1), table)
-
-
-class _Steps:
-    """Which release or attack of the study is under way: a line each on a terminal, after two seconds."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._done, self._began = total, 0, time.monotonic()
-
-    def next(self, told: str) -> None:
-        self._done += 1
-        if sys.stderr.isatty() and time.monotonic() - self._began > 2:
-            print(f"{self._done} of {self._total}: {told}", file=sys.stderr)

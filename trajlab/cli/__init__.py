@@ -7,6 +7,7 @@ The flow, from files to a page to look at:
   trajlab attack lab.duckdb dsilva2024
   trajlab risk lab.duckdb top:2 points:4
   trajlab schedule lab.duckdb grid:60min
+  trajlab utility lab.duckdb square:1000 --zones h3:7
   trajlab sql lab.duckdb "select * from report.every_metric"
   trajlab report lab.duckdb -o report.html
 
@@ -19,9 +20,9 @@ import argparse
 import inspect
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from trajlab.cli import adversaries, answers, publishing, records, schedules
+from trajlab.cli import adversaries, answers, flows, publishing, records, schedules
 from trajlab.errors import TrajlabError
 
 IN_ORDER = (
@@ -38,7 +39,9 @@ IN_ORDER = (
     "risk",
     "smallest",
     "schedule",
+    "utility",
     "study",
+    "study tradeoff",
     "sql",
     "describe",
     "export",
@@ -52,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? and goes on
-    args = _parser().parse_args(argv)
+    args = _parser().parse_args(_joined(sys.argv[1:] if argv is None else list(argv)))
     try:
         args.run(args)
         sys.stdout.flush()
@@ -77,16 +80,26 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     parser.add_argument("--version", action="version", version=f"trajlab {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
-    known = adversaries.COMMANDS | answers.COMMANDS | publishing.COMMANDS | records.COMMANDS | schedules.COMMANDS
-    for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(each[0].__name__)):
+    modules = (adversaries, answers, flows, publishing, records, schedules)
+    known = {run: options for module in modules for run, options in module.COMMANDS.items()}
+    for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(_name(each[0]))):
         text = inspect.cleandoc(str(run.__doc__))
         short = text.splitlines()[0].rstrip(".")
         command = commands.add_parser(
-            run.__name__, help=short[0].lower() + short[1:], description=text, formatter_class=_shape
+            _name(run), help=short[0].lower() + short[1:], description=text, formatter_class=_shape
         )
         options(command)
         command.set_defaults(run=run)
     return parser
+
+
+def _name(run: Callable[..., None]) -> str:
+    return run.__name__.replace("_", " ")
+
+
+def _joined(words: list[str]) -> list[str]:
+    """A command of two words is one for the parser: `study tradeoff` stands beside `study LAB`."""
+    return [" ".join(words[:2]), *words[2:]] if words[:2] == ["study", "tradeoff"] else words
 
 
 def _shape(prog: str) -> argparse.HelpFormatter:

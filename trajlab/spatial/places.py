@@ -57,6 +57,10 @@ class Places:
             )
         return cell.to_numpy()
 
+    def cells(self) -> Cells:
+        """Every cell there is."""
+        return np.arange(len(self._labels), dtype=np.uint64)
+
     def anchor(self, cells: Cells) -> tuple[Degrees, Degrees]:
         """The first of the cell's places that has coordinates."""
         lon, lat = self._anchors

@@ -60,6 +60,10 @@ class Stations:
     def assign(self, lon: Degrees, lat: Degrees) -> Cells:
         return self._sites.assign(lon, lat)
 
+    def cells(self) -> Cells:
+        """Every cell there is."""
+        return np.arange(len(self._first), dtype=np.uint64)
+
     def anchor(self, cells: Cells) -> tuple[Degrees, Degrees]:
         """The mast that names the cell."""
         mast = self._first[self._known(cells)]

@@ -42,6 +42,10 @@ class Zones:
         ask = self._map.ask(np.size(lon))
         return assign_in_blocks(lon, lat, lambda *part: self._cell.take(ask(*part)).astype(np.uint64))
 
+    def cells(self) -> Cells:
+        """Every cell there is."""
+        return np.arange(len(self._labels), dtype=np.uint64)
+
     def anchor(self, cells: Cells) -> tuple[Degrees, Degrees]:
         lon, lat = self._map.anchors
         zone = self._first[self._known(cells)]

@@ -1,0 +1,11 @@
+-- grid.generalised: which larger cell each cell becomes when an index is generalised to another.
+--
+-- A cell goes as a whole, to the larger cell that its anchor (grid.cell: the mast, the centre) falls in.
+--
+-- grain:      index_id, coarse_id, cell
+-- written by: trajlab.utility
+-- columns:
+--   index_id   UBIGINT  the index, see grid.index
+--   coarse_id  UBIGINT  the index that it is generalised to
+--   cell       UBIGINT  the cell, see grid.cell
+--   coarse     UBIGINT  the larger cell that it becomes

@@ -1,0 +1,15 @@
+-- grid.overlap: which share of each cell lies in which zone, by area.
+--
+-- Computed once for each pair of an index and a set of zones. What a cell has outside every zone is left
+-- out before shares are taken, so that those of a cell add up to one exactly. A cell that no zone overlaps is in
+-- no zone where zones are polygons of the lab's own, and wholly in the nearest where they are cells of a grid.
+--
+-- grain:      index_id, zones_id, cell, zone
+-- written by: trajlab.utility
+-- columns:
+--   index_id    UBIGINT  index of the cells, see grid.index
+--   zones_id    UBIGINT  index of the zones, see grid.index
+--   cell        UBIGINT  the cell, see grid.cell
+--   zone        UBIGINT  the zone, see grid.cell
+--   billionths  BIGINT   share of the cell in this zone, in billionths
+--   area_km2    DOUBLE   area that cell and zone have in common

@@ -1,0 +1,19 @@
+-- metrics.generalised_risk: how many people are singled out when cells are generalised.
+--
+-- The question of metrics.risk, put to the traces of a release with every cell replaced by the larger one it
+-- becomes (grid.generalised). Only the answer is kept, not the traces.
+--
+-- grain:      release_id, coarse_id, basis, knowledge, seed, sample, scope
+-- written by: trajlab.tradeoff
+-- columns:
+--   release_id    VARCHAR  the release
+--   coarse_id     UBIGINT  index that it is generalised to; its own for nothing, see grid.index
+--   basis         VARCHAR  what counts as a visit, see slots.visit
+--   knowledge     VARCHAR  what is known, such as top:2 or points:4
+--   seed          BIGINT   seed of what is drawn at random
+--   sample        BIGINT   people looked for, drawn at random; null for everybody
+--   scope         VARCHAR  who counts, see metrics.risk: all, frequent or frequent_of_all
+--   people        BIGINT   people in the scope
+--   unique_share  DOUBLE   share of them singled out
+--   low           DOUBLE   lower end of its interval, 95 %
+--   high          DOUBLE   upper end of its interval

@@ -1,0 +1,39 @@
+-- metrics.merged_movement: the same movements between the cells that a generalisation publishes.
+--
+-- Both ends of every movement become the larger cells that they fall in (yin2015, eq. 3). A movement
+-- within one larger cell is kept, from the cell to itself, so that none is lost. Where the
+-- generalised release leaves out counts below $min_count, so does this table.
+--
+-- grain:   flows_id, origin, destination
+-- reads:   metrics.movement, grid.generalised
+-- params:  flows_id, source_id, index_id, coarse_id, min_count
+-- columns:
+--   flows_id     VARCHAR  the movements and the cells that they are merged into, see study.od
+--   origin       UBIGINT  larger cell that they leave, see grid.cell
+--   destination  UBIGINT  larger cell that they are seen in next
+--   raw          BIGINT   movements
+--   constrained  BIGINT   movements within the bounds of time
+
+with merged as (
+    select
+        leaving.coarse as origin,
+        arriving.coarse as destination,
+        sum(movement.raw)::bigint as raw,
+        sum(movement.constrained)::bigint as constrained
+    from metrics.movement as movement
+    join grid.generalised as leaving
+        on leaving.index_id = $index_id and leaving.coarse_id = $coarse_id and leaving.cell = movement.origin
+    join grid.generalised as arriving
+        on arriving.index_id = $index_id and arriving.coarse_id = $coarse_id and arriving.cell = movement.destination
+    where movement.flows_id = $source_id
+    group by leaving.coarse, arriving.coarse
+)
+
+select
+    $flows_id as flows_id,
+    origin,
+    destination,
+    raw,
+    case when constrained >= $min_count then constrained else 0 end as constrained
+from merged
+where raw >= $min_count

@@ -1,0 +1,26 @@
+-- metrics.tradeoff_fit: the curve loss = -a risk^b + c through the generalisations of a trade-off (yin2015).
+--
+-- By least squares, over steps from 1 on, with a, b, c > 0. Standard errors are those of nonlinear least squares,
+-- p-values two-sided from Student's t with points - 3 degrees of freedom. Where no curve can be fitted,
+-- `said` tells why and the numbers are null. The larger b, the dearer the first steps of protection.
+--
+-- grain:      tradeoff_id, zones_id, knowledge, flows, measure
+-- written by: trajlab.tradeoff
+-- columns:
+--   tradeoff_id  VARCHAR  the study, see study.tradeoff
+--   zones_id     UBIGINT  zones that flows are compared between, see grid.index
+--   knowledge    VARCHAR  what is known of people
+--   flows        VARCHAR  raw or constrained, see metrics.movement
+--   measure      VARCHAR  all, pareto, backbone, hotspot or commuters, see metrics.utility
+--   points       INTEGER  generalisations with a risk and a loss
+--   a            DOUBLE   factor
+--   b            DOUBLE   exponent
+--   c            DOUBLE   loss where nobody is at risk
+--   a_error      DOUBLE   standard error of a
+--   b_error      DOUBLE   standard error of b
+--   c_error      DOUBLE   standard error of c
+--   a_p          DOUBLE   chance of an estimate as far from 0, were a 0
+--   b_p          DOUBLE   the same for b
+--   c_p          DOUBLE   the same for c
+--   r2           DOUBLE   share of the variance of the loss that the curve explains
+--   said         VARCHAR  why no curve was fitted; null where one was

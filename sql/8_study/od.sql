@@ -1,0 +1,21 @@
+-- study.od: every matrix of flows between zones: whose movements, between which cells, converted to which zones.
+--
+-- grain:      od_id
+-- written by: trajlab.utility
+-- columns:
+--   od_id             VARCHAR  the matrix: a digest of everything below
+--   release_id        VARCHAR  the release whose people move
+--   flows_id          VARCHAR  its movements: in metrics.movement, or in metrics.merged_movement where generalised
+--   index_id          UBIGINT  index of the cells that movements are between, see grid.index
+--   index_name        VARCHAR  its name
+--   generalised       BOOLEAN  whether these are the cells of a generalisation, not of the release itself
+--   min_count         INTEGER  smaller flows between cells are left out
+--   zones_id          UBIGINT  index of the zones, see grid.index
+--   zones_name        VARCHAR  its name
+--   zones             BIGINT   how many zones there are
+--   shortest_minutes  DOUBLE   least time between the two records of a constrained movement
+--   longest_minutes   DOUBLE   most time between them
+--   pareto            DOUBLE   share of everything that the largest flows make up
+--   alpha             DOUBLE   significance of the disparity filter
+--   raw               DOUBLE   movements
+--   constrained       DOUBLE   movements within the bounds of time

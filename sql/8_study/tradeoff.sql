@@ -1,0 +1,15 @@
+-- study.tradeoff: every study of what a generalisation costs and what it protects.
+--
+-- grain:      tradeoff_id
+-- written by: trajlab.tradeoff
+-- columns:
+--   tradeoff_id  VARCHAR  the study: a digest of everything below, and of its steps
+--   release_id   VARCHAR  the release that is generalised
+--   basis        VARCHAR  what counts as a visit of somebody looked for, see slots.visit
+--   knowledge    VARCHAR  what is known of people, separated by blanks
+--   flows        VARCHAR  raw, constrained or both
+--   measures     VARCHAR  measures of utility, separated by blanks, see metrics.utility
+--   scope        VARCHAR  of whom the risk is, see metrics.risk
+--   seed         BIGINT   seed of what is drawn at random
+--   sample       BIGINT   people looked for, drawn at random; null for everybody
+--   versions     VARCHAR  JSON: versions of trajlab, DuckDB, numpy, scipy and shapely

@@ -1,0 +1,17 @@
+-- study.tradeoff_step: the generalisations of a trade-off, in the order asked for, for each set of zones.
+--
+-- Step 0 is the release itself, which loses nothing.
+--
+-- grain:      tradeoff_id, zones_id, step
+-- written by: trajlab.tradeoff
+-- columns:
+--   tradeoff_id  VARCHAR  the study, see study.tradeoff
+--   zones_id     UBIGINT  zones that flows are compared between, see grid.index
+--   zones        VARCHAR  what they were called when asked for
+--   step         INTEGER  number of the generalisation, from 1; 0 for the release itself
+--   index_name   VARCHAR  index of its cells
+--   coarse_id    UBIGINT  its id, see grid.index
+--   cells        BIGINT   cells that hold somebody
+--   size_m       DOUBLE   side in metres: of the squares that stations are merged by (0 where they are not), or of a
+--                         square as large as the median cell
+--   utility_id   VARCHAR  what it costs, see metrics.utility; null for step 0

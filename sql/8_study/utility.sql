@@ -1,0 +1,12 @@
+-- study.utility: every comparison of flows before and after a generalisation.
+--
+-- grain:      utility_id
+-- written by: trajlab.utility
+-- columns:
+--   utility_id   VARCHAR  the comparison: a digest of the two matrices
+--   release_id   VARCHAR  the release before
+--   after_name   VARCHAR  cells after: name of the index that it is generalised to
+--   zones_name   VARCHAR  zones that flows are compared between
+--   before_id    VARCHAR  matrix before, see study.od
+--   after_id     VARCHAR  matrix after
+--   versions     VARCHAR  JSON: versions of trajlab, DuckDB and shapely

@@ -1,0 +1,122 @@
+"""The curve that risk and loss lie on, y = -a x^b + c with a, b, c > 0 (yin2015), or why they lie on none.
+
+For a given b the best a and c are those of a straight line through (x^b, y), so only b is searched for: all over
+a wide range first, then closely. There are no starting values, and nothing depends on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+LEAST = 4
+"""Points: three of them lie on some curve whatever they are."""
+LOWEST, HIGHEST = 0.01, 100.0
+"""Exponents that are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Estimates, their standard errors, and the chance of such estimates were they 0; else `said` tells why not."""
+
+    points: int
+    a: float | None = None
+    b: float | None = None
+    c: float | None = None
+    a_error: float | None = None
+    b_error: float | None = None
+    c_error: float | None = None
+    a_p: float | None = None
+    b_p: float | None = None
+    c_p: float | None = None
+    r2: float | None = None
+    said: str | None = None
+
+
+def fit(risk: npt.ArrayLike, loss: npt.ArrayLike) -> Curve:
+    """The curve of least squares; points without a number are left out.
+
+    Standard errors are those of nonlinear least squares, p-values two-sided from Student's t with n - 3 degrees.
+    """
+    x, y = np.asarray(risk, dtype=np.float64), np.asarray(loss, dtype=np.float64)
+    usable = np.isfinite(x) & np.isfinite(y) & (x >= 0)
+    x, y = x[usable], y[usable]
+    if said := _unfit(x, y):
+        return Curve(len(x), said=said)
+    top = x.max()
+    b = _exponent(x / top, y)
+    if b is None:
+        return Curve(
+            len(x),
+            said=f"no convergence: the points fit ever better as b leaves the range from {LOWEST:g} to {HIGHEST:g}",
+        )
+    bent = (x / top) ** b
+    slope, c = np.polynomial.polynomial.polyfit(bent, y, 1)[::-1]
+    a = float(-slope / top**b)
+    if not (a > 0 and c > 0):
+        what = "loss does not fall as risk rises" if not a > 0 else "c would not be above 0"
+        return Curve(len(x), said=f"{what}: no curve -a x^b + c with a, b, c > 0 describes the points")
+    return _judged(x, y, a, b, float(c))
+
+
+def _unfit(x: Floats, y: Floats) -> str | None:
+    if len(x) < LEAST:
+        return f"fewer than {LEAST} points: there are {len(x)}, and three lie on some curve whatever they are"
+    different = len(np.unique(x))
+    if different == 1:
+        return f"constant risk: it is {x[0]:.4g} at all {len(x)} points"
+    if different == 2:
+        return f"only two different risks at {len(x)} points: any b fits them"
+    if np.ptp(y) == 0:
+        return f"constant loss: it is {y[0]:.4g} at all {len(y)} points"
+    return None
+
+
+def _exponent(x: Floats, y: Floats) -> float | None:
+    """The b whose best a and c leave least; None where it lies at the end of the range."""
+    from scipy.optimize import minimize_scalar
+
+    def left(log_b: float | Floats) -> Floats:
+        bent = x ** np.exp(np.atleast_1d(log_b))[:, None]
+        bent -= bent.mean(axis=1, keepdims=True)
+        away = y - y.mean()
+        along = (bent @ away) ** 2
+        size = (bent**2).sum(axis=1)
+        explained = np.divide(along, size, out=np.zeros_like(along), where=size > 0)
+        return np.asarray((away**2).sum() - explained)
+
+    tries = np.linspace(np.log(LOWEST), np.log(HIGHEST), 801)
+    best = int(np.argmin(left(tries)))
+    if best in (0, len(tries) - 1):
+        return None
+    found = minimize_scalar(
+        lambda log_b: float(left(log_b)[0]),
+        bounds=(tries[best - 1], tries[best + 1]),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
+    return float(np.exp(found.x))
+
+
+def _judged(x: Floats, y: Floats, a: float, b: float, c: float) -> Curve:
+    from scipy.stats import t
+
+    bent = x**b
+    logs = np.log(np.where(x > 0, x, 1.0))
+    slopes = np.column_stack([-bent, -a * bent * logs, np.ones(len(x))])
+    left = float(((y + a * bent - c) ** 2).sum())
+    scale = np.sqrt((slopes**2).sum(axis=0))
+    if not (scale > 0).all() or np.linalg.cond(slopes / scale) > 1e10:
+        return Curve(len(x), said="no convergence: other values of a, b and c fit the points as well")
+    inverse = np.linalg.inv((slopes / scale).T @ (slopes / scale)) / np.outer(scale, scale)
+    free = len(x) - 3
+    errors = np.sqrt(np.maximum(np.diag(inverse), 0) * left / free)
+    ratio = np.divide([a, b, c], errors, out=np.full(3, np.inf), where=errors > 0)
+    p = 2 * t.sf(ratio, free)
+    r2 = 1 - left / float(((y - y.mean()) ** 2).sum())
+    (a_error, b_error, c_error), (a_p, b_p, c_p) = errors.tolist(), p.tolist()
+    return Curve(len(x), a, b, c, a_error, b_error, c_error, a_p, b_p, c_p, float(r2))

@@ -1,0 +1,262 @@
+"""What a generalisation costs and what it protects: risk against loss of utility, and the curve through both (yin2015).
+
+`lab.tradeoff(release)` generalises a release step by step, asks at each step how many people are singled out and
+how much of the flows between zones is lost, and fits loss = -a risk^b + c. Every answer is kept by what it
+is an answer to, so a study with more steps, adversaries or zones only adds what is missing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from trajlab.errors import LabError, UnknownNameError, UtilityError
+from trajlab.metrics.curve import fit
+from trajlab.progress import Steps
+from trajlab.query import Query
+from trajlab.release import digest
+from trajlab.utility import FLOWS, MEASURES, After, Settings, between, compare, sides
+from trajlab.utility.exposed import Asked, answered
+
+if TYPE_CHECKING:
+    from trajlab.progress import Progress
+    from trajlab.store import Store
+    from trajlab.utility.sides import Before, Side
+    from trajlab.utility.targets import Target
+
+SIZES = tuple(range(200, 2801, 200))
+"""Metres: the generalisations of yin2015."""
+KNOWLEDGE = ("top:2", "top:3", "points:4", "points:8")
+SCOPES = ("all", "frequent", "frequent_of_all")
+
+
+@dataclass(frozen=True, eq=False)
+class Tradeoff:
+    """One study; its rows in the lab carry `id` as tradeoff_id.
+
+    `points` has a row for each generalisation, adversary and measure (metrics.tradeoff), `fits` one for each curve
+    (metrics.tradeoff_fit), both with the name of the zones.
+    """
+
+    id: str
+    release_id: str
+    points: pl.DataFrame
+    fits: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def chart(self) -> str:
+        """Figures 4 to 13 of yin2015 on one sheet, as the text of an SVG file."""
+        from trajlab.report import tradeoff
+
+        return tradeoff.svg(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the charts: `.svg` for the drawings alone, `.html` for a page with their numbers."""
+        from trajlab.report import keep, tradeoff
+
+        path = Path(path)
+        written = {".svg": tradeoff.svg, ".html": tradeoff.html}.get(path.suffix.lower())
+        if written is None:
+            raise LabError(f"{path.name!r} is neither .svg nor .html: name the file tradeoff.svg or tradeoff.html")
+        if path.is_dir():
+            raise LabError(f"{path} is a folder: name the file to write, such as tradeoff.svg")
+        return keep(path, written(self))
+
+    def __repr__(self) -> str:
+        steps = self.points.filter(pl.col("step") > 0)["step"].n_unique()
+        fitted = int(self.fits["said"].is_null().sum())
+        return f"<Tradeoff {self.id}: {steps} generalisations, {fitted} of {len(self.fits)} curves fitted>"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a trade-off varies and measures, checked once."""
+
+    indexes: tuple[str, ...]
+    zones: tuple[str | Path | None, ...]
+    asked: Asked
+    measures: tuple[str, ...] = MEASURES
+    flows: tuple[str, ...] = FLOWS
+    scope: str = "all"
+    settings: Settings = dataclasses.field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        for kind, given, known in (
+            ("measure", self.measures, MEASURES),
+            ("kind of flows", self.flows, FLOWS),
+            ("scope", (self.scope,), SCOPES),
+        ):
+            for name in given:
+                if name not in known:
+                    raise UnknownNameError(kind, name, known)
+        for what, some in (
+            ("generalisation", self.indexes),
+            ("adversary", self.asked.knowledge),
+            ("measure", self.measures),
+            ("kind of flows", self.flows),
+            ("set of zones", self.zones),
+        ):
+            if not some:
+                raise UtilityError(f"a trade-off needs at least one {what}, and none was given")
+
+
+def default_indexes(index_name: str) -> list[str]:
+    """Stations merged within 200 to 2,800 m, or squares of that side for any other kind of cells."""
+    kind = "stations" if index_name.startswith("stations") else "square"
+    return [f"{kind}:{side}" for side in SIZES]
+
+
+def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Tradeoff:
+    """Every step that the lab lacks, then the points and the curves."""
+    with store.transaction("the generalisations"):
+        worlds = [between(store, release_id, zones) for zones in plan.zones]
+        before = worlds[0][0]
+        larger = [sides.generalised(store, before.side, spec, before.box) for spec in plan.indexes]
+    steps = Steps((len(larger) + 1) + len(larger) * len(worlds))
+    costs: dict[tuple[int, int], str] = {}
+    for z, (_, target) in enumerate(worlds):
+        for n, side in enumerate(larger, start=1):
+            steps.next(f"utility of {side.index.name}")
+            to = After(side.index.name, before.box)
+            with store.transaction(f"utility of {side.index.name}"):
+                costs[z, n] = compare(store, before, target, to, plan.settings, progress).id
+    for side in (before.side, *larger):
+        steps.next(f"risk after {side.index.name}")
+        answered(store, before, side, plan.asked, progress)
+    with store.transaction("the trade-off"):
+        tradeoff_id = _described(store, before, larger, [target for _, target in worlds], costs, plan)
+        store.build(Query.load("metrics.tradeoff"), tradeoff_id=tradeoff_id)
+        _refuse_empty_scope(store, tradeoff_id, plan.scope)
+        _fit(store, tradeoff_id)
+    notes = tuple(dict.fromkeys(note for _, target in worlds for note in target.notes))
+    return dataclasses.replace(load(store, tradeoff_id), notes=notes)
+
+
+def load(store: Store, tradeoff_id: str) -> Tradeoff:
+    """A trade-off that the lab has."""
+    found = store.rows("select release_id from study.tradeoff where tradeoff_id = $id", id=tradeoff_id)
+    if not found:
+        known = [name for (name,) in store.rows("select tradeoff_id from study.tradeoff")]
+        raise UnknownNameError("trade-off", tradeoff_id, known)
+    named = "join (select distinct zones_id, zones from study.tradeoff_step where tradeoff_id = $id) using (zones_id)"
+    of_this = "where tradeoff_id = $id"
+    points = store.frame(
+        f"select * exclude (tradeoff_id, zones_id) from metrics.tradeoff {named} {of_this} "  # noqa: S608
+        f"order by zones, {_ORDER}, step",
+        id=tradeoff_id,
+    )
+    fits = store.frame(
+        f"select * exclude (tradeoff_id, zones_id) from metrics.tradeoff_fit {named} {of_this} "  # noqa: S608
+        f"order by zones, {_ORDER}",
+        id=tradeoff_id,
+    )
+    first = ["zones", "knowledge", "flows", "measure"]
+    return Tradeoff(
+        tradeoff_id, found[0][0], points.select(*first, pl.exclude(first)), fits.select(*first, pl.exclude(first))
+    )
+
+
+_ORDER = """
+    list_position((select string_split(knowledge, ' ') from study.tradeoff where tradeoff_id = $id), knowledge),
+    list_position(['raw', 'constrained'], flows),
+    list_position(['all', 'pareto', 'backbone', 'hotspot', 'commuters'], measure)
+"""
+
+
+def _described(
+    store: Store,
+    before: Before,
+    larger: list[Side],
+    targets: list[Target],
+    costs: dict[tuple[int, int], str],
+    plan: Plan,
+) -> str:
+    """Rows of study.tradeoff and study.tradeoff_step, and the id that they carry."""
+    told = [None if zones is None else Path(zones).name if isinstance(zones, Path) else zones for zones in plan.zones]
+    names = [name or "zones" for name in told]
+    asked = plan.asked
+    parts = (before.release_id, asked, plan.measures, plan.flows, plan.scope, sorted(costs.items()), names)
+    tradeoff_id = "c" + digest(*parts)
+    for table in ("study.tradeoff", "study.tradeoff_step", "metrics.tradeoff_fit"):
+        store.clear(Query.load(table), tradeoff_id=tradeoff_id)
+    row = {
+        "tradeoff_id": tradeoff_id,
+        "release_id": before.release_id,
+        "basis": asked.basis,
+        "knowledge": " ".join(asked.knowledge),
+        "flows": " ".join(plan.flows),
+        "measures": " ".join(plan.measures),
+        "scope": plan.scope,
+        "seed": asked.seed,
+        "sample": asked.sample,
+        "versions": json.dumps(_versions(), sort_keys=True),
+    }
+    store.insert("study.tradeoff", pl.DataFrame([row], schema_overrides={"sample": pl.Int64}))
+    steps = [
+        {
+            "tradeoff_id": tradeoff_id,
+            "zones_id": target.index_id,
+            "zones": name,
+            "step": n,
+            "index_name": side.index.name,
+            "coarse_id": side.index_id,
+            "cells": len(side.cells),
+            "size_m": _size(side),
+            "utility_id": costs.get((z, n)),
+        }
+        for z, (target, name) in enumerate(zip(targets, names, strict=True))
+        for n, side in enumerate((before.side, *larger))
+    ]
+    store.insert("study.tradeoff_step", pl.DataFrame(steps, schema_overrides={"step": pl.Int32}))
+    return tradeoff_id
+
+
+def _size(side: Side) -> float:
+    """The side of merging squares, 0 for stations that are not merged, else of a square as large as the median cell."""
+    if hasattr(side.index, "side"):
+        return float(side.index.side or 0)
+    return 1000 * math.sqrt(float(np.nanmedian(side.index.area_km2(side.cells))))
+
+
+def _fit(store: Store, tradeoff_id: str) -> None:
+    keys = ("zones_id", "knowledge", "flows", "measure")
+    points = store.frame(
+        "select zones_id, knowledge, flows, measure, step, risk, loss from metrics.tradeoff "
+        "where tradeoff_id = $id and step > 0 order by all",
+        id=tradeoff_id,
+    )
+    rows = [
+        dict(zip(keys, key, strict=True)) | dataclasses.asdict(fit(part["risk"], part["loss"].cast(pl.Float64)))
+        for key, part in points.partition_by(*keys, as_dict=True, maintain_order=True).items()
+    ]
+    numbers = dict.fromkeys(("a", "b", "c", *(f"{x}_{y}" for x in "abc" for y in ("error", "p")), "r2"), pl.Float64)
+    frame = pl.DataFrame(
+        rows, schema_overrides={**numbers, "points": pl.Int32, "said": pl.String, "zones_id": pl.UInt64}
+    )
+    store.insert("metrics.tradeoff_fit", frame.with_columns(tradeoff_id=pl.lit(tradeoff_id)))
+    store.check_grain(Query.load("metrics.tradeoff_fit"), tradeoff_id=tradeoff_id)
+
+
+def _refuse_empty_scope(store: Store, tradeoff_id: str, scope: str) -> None:
+    if not store.rows("select 1 from metrics.tradeoff where tradeoff_id = $id limit 1", id=tradeoff_id):
+        raise UtilityError(
+            f"nobody is in the scope {scope!r}: no person has a record a day on average; take scope='all'"
+        )
+
+
+def _versions() -> dict[str, str]:
+    import duckdb
+    import scipy
+    import shapely
+
+    from trajlab import __version__
+
+    found = {"duckdb": duckdb, "numpy": np, "scipy": scipy, "shapely": shapely}
+    return {"trajlab": __version__} | {name: module.__version__ for name, module in found.items()}

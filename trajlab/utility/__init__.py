@@ -1,0 +1,165 @@
+"""What a generalisation leaves of origin-destination flows (yin2015).
+
+Movements are counted between the cells of a release, once. A generalisation publishes the same movements
+between larger cells. Both are converted to zones, in proportion to area at both ends, and the
+two matrices compared: `sides` has the cells, `targets` the zones, `overlap` the areas, `matrices` the tables.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from trajlab.errors import UnknownNameError, UtilityError
+from trajlab.query import Query
+from trajlab.release import Release, digest
+from trajlab.utility import sides
+from trajlab.utility.matrices import Matrices, Settings
+from trajlab.utility.sides import Before
+from trajlab.utility.targets import Target, target
+
+if TYPE_CHECKING:
+    from trajlab.grid import Box
+    from trajlab.progress import Progress
+    from trajlab.store import Store
+
+FLOWS = ("raw", "constrained")
+MEASURES = ("all", "pareto", "backbone", "hotspot", "commuters")
+"""Ten together: each is taken of raw and of constrained flows."""
+
+__all__ = ["FLOWS", "MEASURES", "After", "Settings", "Utility", "after", "between", "compare", "load"]
+
+
+@dataclass(frozen=True, eq=False)
+class Utility:
+    """One comparison; its rows in the lab carry `id` as utility_id.
+
+    `losses` has a row for each of the ten measures, with the columns of metrics.utility. `notes` says what was
+    made of the zones.
+    """
+
+    id: str
+    release_id: str
+    after: str
+    zones: str
+    losses: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def loss(self, measure: str = "all", flows: str = "raw") -> float | None:
+        """One of the losses; None where no pair of zones counts."""
+        for kind, name, known in (("measure", measure, MEASURES), ("kind of flows", flows, FLOWS)):
+            if name not in known:
+                raise UnknownNameError(kind, name, known)
+        value: float | None = self.losses.filter(measure=measure, flows=flows)["loss"].item()
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What a release is generalised to: cells, counted from the study box, and the smallest flow that is published."""
+
+    index: str
+    box: Box
+    min_count: int = 1
+
+
+def after(store: Store, release_id: str, given: Release | str) -> After:
+    """The generalisation that a release of the same people, its id, or the name of an index stands for."""
+    ((index_id,),) = store.rows("select index_id from counts.release where release_id = $id", id=release_id)
+    name = given.id if isinstance(given, Release) else given
+    if not isinstance(name, str):
+        raise UtilityError(f"after is a release, its id, or an index such as 'stations:800', not {name!r}")
+    found = store.rows("select index_id, index_name, min_count from counts.release where release_id = $id", id=name)
+    if not found:
+        if isinstance(given, Release):
+            raise UtilityError(f"release {name} is not in this lab: generalise a release of the lab's own")
+        return After(name, sides.box_of(store, index_id))
+    _refuse_other_people(store, release_id, name)
+    ((coarse_id, index_name, min_count),) = found
+    return After(index_name, sides.box_of(store, coarse_id), min_count)
+
+
+def between(store: Store, release_id: str, zones: str | Path | None) -> tuple[Before, Target]:
+    """A release and the zones that its flows are compared between; call it inside a transaction."""
+    before = sides.before(store, release_id)
+    return before, target(store, zones, before.box)
+
+
+def compare(store: Store, before: Before, zones: Target, to: After, settings: Settings, progress: Progress) -> Utility:
+    """Both matrices between the zones, and the ten losses, unless the lab has them; call it inside a transaction."""
+    matrices = Matrices(store, before, zones, settings, progress)
+    before_id = matrices.original()
+    after_id = matrices.merged(sides.generalised(store, before.side, to.index, to.box), to.min_count)
+    utility_id = "u" + digest(before_id, after_id)
+    if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
+        _write(store, utility_id, before_id, after_id)
+        with progress.step("metrics.utility", poll=store.con.query_progress):
+            store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
+    return load(store, utility_id, zones.notes)
+
+
+def load(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
+    """A comparison that the lab has."""
+    found = store.rows(
+        "select release_id, after_name, zones_name from study.utility where utility_id = $id", id=utility_id
+    )
+    if not found:
+        known = [name for (name,) in store.rows("select utility_id from study.utility")]
+        raise UnknownNameError("comparison", utility_id, known)
+    losses = store.frame(
+        """
+        select flows, measure, pairs, before, after, difference, loss, common_part
+        from metrics.utility
+        where utility_id = $id
+        order by
+            list_position(['raw', 'constrained'], flows),
+            list_position(['all', 'pareto', 'backbone', 'hotspot', 'commuters'], measure)
+        """,
+        id=utility_id,
+    )
+    release_id, after_name, zones_name = found[0]
+    return Utility(utility_id, release_id, after_name, zones_name, losses, notes)
+
+
+def _write(store: Store, utility_id: str, before_id: str, after_id: str) -> None:
+    import duckdb
+    import shapely
+
+    from trajlab import __version__
+
+    versions = {"trajlab": __version__, "duckdb": duckdb.__version__, "shapely": shapely.__version__}
+    ((release_id, zones_name),) = store.rows(
+        "select release_id, zones_name from study.od where od_id = $id", id=before_id
+    )
+    ((after_name,),) = store.rows("select index_name from study.od where od_id = $id", id=after_id)
+    row = {
+        "utility_id": utility_id,
+        "release_id": release_id,
+        "after_name": after_name,
+        "zones_name": zones_name,
+        "before_id": before_id,
+        "after_id": after_id,
+        "versions": json.dumps(versions, sort_keys=True),
+    }
+    store.insert("study.utility", pl.DataFrame([row]))
+
+
+def _refuse_other_people(store: Store, before: str, after: str) -> None:
+    """A generalisation changes cells and nothing else; other people or days would be counted as loss."""
+    said = "select settings::json ->> $name from study.release where release_id = $id"
+    for release_id in (before, after):
+        if not store.rows("select 1 from study.release where release_id = $id", id=release_id):
+            raise UtilityError(
+                f"release {release_id} was made elsewhere: the lab has no records to see anybody move in"
+            )
+    for name in ("tz", "start", "days", "align", "coverage", "people", "seed", "outside"):
+        one, other = (store.rows(said, name=name, id=release_id)[0][0] for release_id in (before, after))
+        if one != other:
+            raise UtilityError(
+                f"releases {before} and {after} differ in {name} ({one} and {other}): flows are compared of the same "
+                "people in the same period, so make both with the same settings but for the cells"
+            )

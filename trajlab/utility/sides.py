@@ -1,0 +1,126 @@
+"""The two sides of a comparison: the cells of a release, and the cells that it is generalised to.
+
+A generalisation moves whole cells: a cell of the release becomes the larger cell that its anchor falls in, the mast
+or the centre. For base stations merged by squares that is yin2015's procedure to the letter; for grids the
+anchor stands for all points of its cell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from trajlab import spatial
+from trajlab.errors import UtilityError
+from trajlab.grid import Box, add_cells, study_area
+from trajlab.query import Query
+
+if TYPE_CHECKING:
+    from trajlab.spatial import Cells, SpatialIndex
+    from trajlab.store import Store
+
+
+@dataclass(frozen=True)
+class Side:
+    """An index, the id of its rows in grid.*, and those of its cells that hold somebody."""
+
+    index: SpatialIndex
+    index_id: int
+    cells: Cells
+
+
+@dataclass(frozen=True)
+class Before:
+    """The release whose people move, and its cells."""
+
+    release_id: str
+    side: Side
+    box: Box
+    slots: int
+
+
+def before(store: Store, release_id: str) -> Before:
+    """A release that the lab made, and whose records it still has in cells."""
+    ((index_id, index_name, slots, min_count),) = store.rows(
+        "select index_id, index_name, slots, min_count from counts.release where release_id = $id", id=release_id
+    )
+    if not store.rows("select 1 from slots.person where release_id = $id limit 1", id=release_id):
+        raise UtilityError(f"release {release_id} was made elsewhere: the lab has no records to see anybody move in")
+    if not store.rows("select 1 from grid.fix where index_id = $id limit 1", id=index_id):
+        raise UtilityError(
+            f"records were added to the lab after release {release_id} was made, and the cells of its own are "
+            "no longer kept: make the release again"
+        )
+    if min_count > 1:
+        raise UtilityError(
+            f"release {release_id} leaves out counts below {min_count} itself: before must be complete, so compare "
+            "with a release of min_count=1"
+        )
+    box = box_of(store, index_id)
+    index = spatial.build(index_name, study_area(store, box))
+    return Before(release_id, Side(index, index_id, cells_of(store, index_id)), box, slots)
+
+
+def generalised(store: Store, origin: Side, spec: str, box: Box) -> Side:
+    """The larger cells that the cells of `origin` become; which becomes which is in grid.generalised."""
+    index = spatial.build(spec, study_area(store, box))
+    coarse_id = identity(index, "generalised", list(box))
+    made = "select 1 from grid.generalised where index_id = $fine and coarse_id = $coarse limit 1"
+    if not store.rows(made, fine=origin.index_id, coarse=coarse_id):
+        lon, lat = origin.index.anchor(origin.cells)
+        _refuse_nowhere(origin, lon)
+        mapped = {"cell": origin.cells, "coarse": index.assign(lon, lat)}
+        ids = {"index_id": pl.lit(origin.index_id, pl.UInt64), "coarse_id": pl.lit(coarse_id, pl.UInt64)}
+        store.insert("grid.generalised", pl.DataFrame(mapped).with_columns(**ids))
+        store.check_grain(Query.load("grid.generalised"))
+    mine = "select distinct coarse from grid.generalised where index_id = $fine and coarse_id = $coarse order by coarse"
+    cells = store.frame(mine, fine=origin.index_id, coarse=coarse_id)["coarse"].to_numpy()
+    described(store, index, coarse_id, cells, box)
+    return Side(index, coarse_id, cells)
+
+
+def identity(index: SpatialIndex, use: str, *more: object) -> int:
+    """The id of an index by what it is, apart from the ids of those that records were given cells of."""
+    text = json.dumps([use, index.name, index.settings, *more], sort_keys=True)
+    return int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)
+
+
+def described(store: Store, index: SpatialIndex, index_id: int, cells: Cells, box: Box) -> None:
+    """Rows of grid.index and grid.cell, so that a reader finds out what a cell or a zone is."""
+    if not store.rows("select 1 from grid.index where index_id = $id", id=index_id):
+        west, south, east, north = box
+        row = {
+            "index_id": index_id,
+            "name": index.name,
+            "settings": json.dumps({**index.settings, "box": box}, sort_keys=True),
+            "lon0": (west + east) / 2,
+            "lat0": (south + north) / 2,
+        }
+        store.insert("grid.index", pl.DataFrame([row]))
+    add_cells(store, index, index_id, cells)
+
+
+def box_of(store: Store, index_id: int) -> Box:
+    """The study box that an index of the lab was built on."""
+    ((settings,),) = store.rows("select settings from grid.index where index_id = $id", id=index_id)
+    west, south, east, north = json.loads(settings)["box"]
+    return (west, south, east, north)
+
+
+def cells_of(store: Store, index_id: int) -> Cells:
+    found = store.frame("select cell from grid.cell where index_id = $id order by cell", id=index_id)
+    return found["cell"].to_numpy()
+
+
+def _refuse_nowhere(origin: Side, lon: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
+    lost = int(np.isnan(lon).sum())
+    if lost:
+        raise UtilityError(
+            f"{lost} of {len(origin.cells)} cells of {origin.index.name} have no coordinates: nobody can say which "
+            "larger cell they fall in"
+        )
