@@ -66,7 +66,7 @@ def answered(page: str) -> str:
 
 
 def study() -> tl.Lab:
-    """The tiny town published three times (squares, squares without single people, hexagons), attacked and searched."""
+    """The tiny town published three times (squares, squares without single people, hexagons), attacked, searched and generalised."""
     lab = tl.open(":memory:")
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
     squares = lab.release(index="square:1000", slot="3h", box=BOX)
@@ -89,6 +89,8 @@ def study() -> tl.Lab:
         for hours in (24, 12, 6):
             if 3 * points <= hours:  # a slot is three hours long
                 lab.risk(lab.protect(hexagons, f"cut:{hours}h"), f"points:{points}")
+    larger = [f"square:{metres}" for metres in (2000, 3000, 4000, 5000)]
+    lab.tradeoff(squares, larger, zones="square:2500", knowledge=["top:1", "points:2"], basis="slots")
     return lab
 
 

@@ -53,6 +53,7 @@ def town() -> tl.Lab:
     lab.risk(release, "top:2:unordered", basis="records", sample=4)
     lab.risk(release, "points:2")
     lab.risk(run, "top:2")
+    lab.tradeoff(release, ["square:2000", "square:4000"], zones="zones", knowledge=["top:1", "points:2"], basis="slots")
     with lab._store.transaction("people"):
         traits.add(lab._store, HOMES, lab._progress)
     return lab

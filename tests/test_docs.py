@@ -38,6 +38,7 @@ FOLLOWED = [
     "docs/recovery.md",
     "docs/reidentification.md",
     "docs/schedule.md",
+    "docs/utility.md",
     "docs/prepare.md",
 ]
 

@@ -443,12 +443,14 @@ class Lab:
         `metrics.od_flow`; the same comparison twice is made once.
         """
         from trajlab import utility
+        from trajlab.utility import sides, targets
 
         settings = utility.Settings(shortest, longest, pareto, alpha)
         release = self._given(before).id
         with self._store.transaction("comparing flows"):
-            to = utility.after(self._store, release, after)
-            origin, target = utility.between(self._store, release, zones)
+            origin = sides.before(self._store, release)
+            to = utility.after(self._store, origin, after)
+            target = targets.target(self._store, zones, origin.box)
             return utility.compare(self._store, origin, target, to, settings, self._progress)
 
     def tradeoff(

@@ -22,14 +22,14 @@ from trajlab.metrics.curve import fit
 from trajlab.progress import Steps
 from trajlab.query import Query
 from trajlab.release import digest
-from trajlab.utility import FLOWS, MEASURES, After, Settings, between, compare, sides
+from trajlab.utility import FLOWS, MEASURES, After, Settings, compare, sides
 from trajlab.utility.exposed import Asked, answered
+from trajlab.utility.targets import Target, target
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
     from trajlab.store import Store
     from trajlab.utility.sides import Before, Side
-    from trajlab.utility.targets import Target
 
 SIZES = tuple(range(200, 2801, 200))
 """Metres: the generalisations of yin2015."""
@@ -53,16 +53,16 @@ class Tradeoff:
 
     def chart(self) -> str:
         """Figures 4 to 13 of yin2015 on one sheet, as the text of an SVG file."""
-        from trajlab.report import tradeoff
+        from trajlab.report import tradeoffs
 
-        return tradeoff.svg(self)
+        return tradeoffs.svg(self)
 
     def save(self, path: str | Path) -> Path:
         """Write the charts: `.svg` for the drawings alone, `.html` for a page with their numbers."""
-        from trajlab.report import keep, tradeoff
+        from trajlab.report import keep, tradeoffs
 
         path = Path(path)
-        written = {".svg": tradeoff.svg, ".html": tradeoff.html}.get(path.suffix.lower())
+        written = {".svg": tradeoffs.svg, ".html": tradeoffs.html}.get(path.suffix.lower())
         if written is None:
             raise LabError(f"{path.name!r} is neither .svg nor .html: name the file tradeoff.svg or tradeoff.html")
         if path.is_dir():
@@ -116,26 +116,26 @@ def default_indexes(index_name: str) -> list[str]:
 def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Tradeoff:
     """Every step that the lab lacks, then the points and the curves."""
     with store.transaction("the generalisations"):
-        worlds = [between(store, release_id, zones) for zones in plan.zones]
-        before = worlds[0][0]
+        before = sides.before(store, release_id)
+        worlds = [target(store, zones, before.box) for zones in plan.zones]
         larger = [sides.generalised(store, before.side, spec, before.box) for spec in plan.indexes]
     steps = Steps((len(larger) + 1) + len(larger) * len(worlds))
     costs: dict[tuple[int, int], str] = {}
-    for z, (_, target) in enumerate(worlds):
+    for z, zones in enumerate(worlds):
         for n, side in enumerate(larger, start=1):
             steps.next(f"utility of {side.index.name}")
             to = After(side.index.name, before.box)
             with store.transaction(f"utility of {side.index.name}"):
-                costs[z, n] = compare(store, before, target, to, plan.settings, progress).id
+                costs[z, n] = compare(store, before, zones, to, plan.settings, progress).id
     for side in (before.side, *larger):
         steps.next(f"risk after {side.index.name}")
         answered(store, before, side, plan.asked, progress)
     with store.transaction("the trade-off"):
-        tradeoff_id = _described(store, before, larger, [target for _, target in worlds], costs, plan)
+        tradeoff_id = _described(store, before, larger, worlds, costs, plan)
         store.build(Query.load("metrics.tradeoff"), tradeoff_id=tradeoff_id)
         _refuse_empty_scope(store, tradeoff_id, plan.scope)
         _fit(store, tradeoff_id)
-    notes = tuple(dict.fromkeys(note for _, target in worlds for note in target.notes))
+    notes = tuple(dict.fromkeys(note for zones in worlds for note in zones.notes))
     return dataclasses.replace(load(store, tradeoff_id), notes=notes)
 
 

@@ -1,4 +1,4 @@
--- grid.cell: the cells that hold a record or a filled position, with their place on the map.
+-- grid.cell: the cells that hold a record or a filled position, and zones and larger cells of flows, with their place on the map.
 --
 -- grain:      index_id, cell
 -- written by: trajlab.grid

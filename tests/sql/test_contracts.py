@@ -51,7 +51,8 @@ def test_the_header_lists_the_tables_read(query, empty):
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_header_lists_the_columns_with_their_types(query, empty):
     texts = ("release_id", "run_id", "traces_id", "known_id", "risk_id", "seed", "fill", "basis", "source",
-             "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id")  # fmt: skip
+             "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id",
+             "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id")  # fmt: skip
     params = {name: "x" if name in texts else 1 for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {
@@ -129,7 +130,27 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
               "days": 2, "last_week": 0, "coverage": 0.0, "people": None, "seed": "0", "fill": "static",
               "min_count": 1}  # fmt: skip
     several = ""
-    if "risk_id" in query.params:
+    if query.table in ("metrics.movement", "metrics.presence"):
+        several = """
+            select distinct flows_id, 60 * shortest_minutes as shortest, 60 * longest_minutes as longest
+            from study.od
+            where not generalised
+        """
+    elif query.table == "metrics.merged_movement":
+        several = """
+            select merged.flows_id, source.flows_id as source_id, source.index_id, merged.index_id as coarse_id, merged.min_count
+            from study.od as merged
+            join study.od as source on source.release_id = merged.release_id and not source.generalised
+            where merged.generalised
+        """
+    elif "od_id" in query.params:
+        own = "" if query.table == "metrics.od_flow" else "where not generalised"
+        several = f"select od_id, flows_id, index_id, zones_id, zones, pareto, alpha from study.od {own}"
+    elif "utility_id" in query.params:
+        several = "select utility_id, before_id, after_id from study.utility"
+    elif "tradeoff_id" in query.params:
+        several = "select tradeoff_id from study.tradeoff"
+    elif "risk_id" in query.params:
         several = """
             select asked.risk_id, asked.known_id, searched.run_id, asked.seed::varchar as seed, asked.sample
             from study.risk as asked

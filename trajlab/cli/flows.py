@@ -66,7 +66,11 @@ def study_tradeoff(args: argparse.Namespace) -> None:
         for note in found.notes:
             print(note)
         print(found)
-        show(found.fits.drop("a_error", "c_error", "a_p", "c_p"), "table", 200)
+        fitted = found.fits.filter(found.fits["said"].is_null()).drop("a_error", "c_error", "a_p", "c_p", "said")
+        if len(fitted):
+            show(fitted, "table", 200)
+        for said, curves in found.fits.drop_nulls("said").group_by("said", maintain_order=True).len().iter_rows():
+            print(f"no curve for {curves} of {len(found.fits)} pairs of adversary and measure: {said}")
         if args.output:
             print(f"wrote {found.save(args.output)}")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from trajlab.report import words
 from trajlab.report.charts import SERIES, WIDE, Frame, both, legend, round_steps
@@ -129,7 +130,21 @@ class Groups:
         return "\n".join([group, f"{self.series[n]}: {value}{within}", *marks])
 
 
-def sheet(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, Groups]]]], note: str) -> str:
+class Chart(Protocol):
+    """What a sheet can hold: bars in groups, or curves."""
+
+    @property
+    def told(self) -> str: ...
+
+    @property
+    def legend(self) -> list[tuple[str, str]]: ...
+
+    def parts(self, width: float, height: float) -> list[Html]: ...
+
+    def lines_below(self, width: float) -> int: ...
+
+
+def sheet(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, Chart]]]], note: str) -> str:
     """Charts in rows under one title, as the text of an SVG file."""
     y, drawn = 34.0, [tag("text", title, x=24, y=34, cls="title")]
     for name, charts in rows:

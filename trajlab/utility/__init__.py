@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,7 +19,7 @@ from trajlab.release import Release, digest
 from trajlab.utility import sides
 from trajlab.utility.matrices import Matrices, Settings
 from trajlab.utility.sides import Before
-from trajlab.utility.targets import Target, target
+from trajlab.utility.targets import Target
 
 if TYPE_CHECKING:
     from trajlab.grid import Box
@@ -31,7 +30,7 @@ FLOWS = ("raw", "constrained")
 MEASURES = ("all", "pareto", "backbone", "hotspot", "commuters")
 """Ten together: each is taken of raw and of constrained flows."""
 
-__all__ = ["FLOWS", "MEASURES", "After", "Settings", "Utility", "after", "between", "compare", "load"]
+__all__ = ["FLOWS", "MEASURES", "After", "Settings", "Utility", "after", "compare", "load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +66,8 @@ class After:
     min_count: int = 1
 
 
-def after(store: Store, release_id: str, given: Release | str) -> After:
+def after(store: Store, before: Before, given: Release | str) -> After:
     """The generalisation that a release of the same people, its id, or the name of an index stands for."""
-    ((index_id,),) = store.rows("select index_id from counts.release where release_id = $id", id=release_id)
     name = given.id if isinstance(given, Release) else given
     if not isinstance(name, str):
         raise UtilityError(f"after is a release, its id, or an index such as 'stations:800', not {name!r}")
@@ -77,16 +75,10 @@ def after(store: Store, release_id: str, given: Release | str) -> After:
     if not found:
         if isinstance(given, Release):
             raise UtilityError(f"release {name} is not in this lab: generalise a release of the lab's own")
-        return After(name, sides.box_of(store, index_id))
-    _refuse_other_people(store, release_id, name)
+        return After(name, before.box)
+    _refuse_other_people(store, before.release_id, name)
     ((coarse_id, index_name, min_count),) = found
     return After(index_name, sides.box_of(store, coarse_id), min_count)
-
-
-def between(store: Store, release_id: str, zones: str | Path | None) -> tuple[Before, Target]:
-    """A release and the zones that its flows are compared between; call it inside a transaction."""
-    before = sides.before(store, release_id)
-    return before, target(store, zones, before.box)
 
 
 def compare(store: Store, before: Before, zones: Target, to: After, settings: Settings, progress: Progress) -> Utility:
@@ -151,11 +143,8 @@ def _write(store: Store, utility_id: str, before_id: str, after_id: str) -> None
 def _refuse_other_people(store: Store, before: str, after: str) -> None:
     """A generalisation changes cells and nothing else; other people or days would be counted as loss."""
     said = "select settings::json ->> $name from study.release where release_id = $id"
-    for release_id in (before, after):
-        if not store.rows("select 1 from study.release where release_id = $id", id=release_id):
-            raise UtilityError(
-                f"release {release_id} was made elsewhere: the lab has no records to see anybody move in"
-            )
+    if not store.rows("select 1 from study.release where release_id = $id", id=after):
+        raise UtilityError(f"release {after} was made elsewhere: the lab has no records to see anybody move in")
     for name in ("tz", "start", "days", "align", "coverage", "people", "seed", "outside"):
         one, other = (store.rows(said, name=name, id=release_id)[0][0] for release_id in (before, after))
         if one != other:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,10 +37,8 @@ def overlap(store: Store, side: Side, target: Target, box: Box) -> None:
     cells = np.setdiff1d(side.cells, known["cell"].to_numpy())
     if not len(cells):
         return
-    plane = LocalMetres.centred(box)
-    cell, zone, area = common_areas(
-        plane.to_metres(side.index.polygon(cells)), plane.to_metres(target.index.polygon(target.zones))
-    )
+    flat = _flat(box)
+    cell, zone, area = common_areas(flat(side.index.polygon(cells)), flat(target.index.polygon(target.zones)))
     outside = np.setdiff1d(np.arange(len(cells)), cell)
     if target.drawn:
         _refuse_outside(side, cells, target, outside)
@@ -59,6 +58,14 @@ def overlap(store: Store, side: Side, target: Target, box: Box) -> None:
     ).filter(pl.col("billionths") > 0)
     store.insert("grid.overlap", frame.with_columns(**{name: pl.lit(n, pl.UInt64) for name, n in ids.items()}))
     store.check_grain(Query.load("grid.overlap"), **ids)
+
+
+def _flat(box: Box) -> Callable[[Polygons], Polygons]:
+    """From degrees to metres; edges are cut first, as those that are straight in degrees bend on the way."""
+    import shapely
+
+    plane = LocalMetres.centred(box)
+    return lambda shapes: plane.to_metres(shapely.segmentize(shapes, 0.01))
 
 
 def common_areas(cells: Polygons, zones: Polygons) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:

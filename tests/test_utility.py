@@ -1,0 +1,572 @@
+"""Flows between zones before and after a generalisation: by hand on the tiny town, and against slow versions."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import polars as pl
+import pyproj
+import pytest
+import shapely
+from conftest import TINY, TINY_BOX, tiny_lab
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import trajlab as tl
+from trajlab.cli import main
+from trajlab.errors import SpatialError, UnknownNameError, UtilityError
+from trajlab.utility.overlap import WHOLE, billionths
+
+BROKEN = Path(__file__).parents[1] / "fixtures" / "broken" / "zones"
+BOX = (8.0, 47.0, 8.2, 47.12)
+START = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+# ---------------------------------------------------------------- a random city, and everything about it computed slowly
+
+
+def zone_file(folder: Path, shapes: dict[str, shapely.Geometry], name: str = "zones.geojson") -> Path:
+    features = [
+        {"type": "Feature", "id": zone, "properties": {}, "geometry": shapely.geometry.mapping(shape)}
+        for zone, shape in shapes.items()
+    ]
+    file = folder / name
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return file
+
+
+def rectangles(rng: np.random.Generator, across: int, down: int) -> dict[str, shapely.Geometry]:
+    """Zones of uneven size that divide the study box, a little beyond its edges."""
+    west, south, east, north = BOX
+    xs = np.r_[west - 0.1, np.sort(rng.uniform(west, east, across - 1)), east + 0.1]
+    ys = np.r_[south - 0.1, np.sort(rng.uniform(south, north, down - 1)), north + 0.1]
+    pairs = itertools.product(itertools.pairwise(xs), itertools.pairwise(ys))
+    return {f"z{n:02}": shapely.box(x0, y0, x1, y1) for n, ((x0, x1), (y0, y1)) in enumerate(pairs)}
+
+
+def city(folder: Path, seed: int, *, people: int = 8, records: int = 25, stations: int = 9, **lab_settings) -> tl.Lab:
+    rng = np.random.default_rng(seed)
+    masts = pl.DataFrame(
+        {
+            "station": [f"s{n}" for n in range(stations)],
+            "lat": rng.uniform(BOX[1], BOX[3], stations).round(5),
+            "lng": rng.uniform(BOX[0], BOX[2], stations).round(5),
+        }
+    )
+    often = rng.dirichlet(np.full(stations, 0.6), people)
+    rows = [
+        {
+            "uid": f"u{person}",
+            "ts": START + dt.timedelta(minutes=int(minute)),
+            "station": f"s{rng.choice(stations, p=often[person])}",
+        }
+        for person in range(people)
+        for minute in np.sort(rng.integers(0, 2000, records))
+    ]
+    lab = tl.open(":memory:", **lab_settings)
+    lab.ingest(pl.DataFrame(rows), kind="cdr", tz="UTC", stations=masts)
+    lab.geography(zones=zone_file(folder, rectangles(rng, int(rng.integers(2, 5)), int(rng.integers(2, 4)))))
+    return lab
+
+
+def slow_movements(lab: tl.Lab, index_id: int, shortest: float = 5, longest: float = 100) -> dict[str, Counter]:
+    fixes = lab.sql("select person, ts, cell from grid.fix where index_id = $id", id=index_id).rows()
+    found = {"raw": Counter(), "constrained": Counter()}
+    for _, group in itertools.groupby(sorted(fixes), key=lambda fix: fix[0]):
+        for (_, before, origin), (_, after, destination) in itertools.pairwise(group):
+            if origin != destination:
+                found["raw"][origin, destination] += 1
+                if shortest * 60 <= (after - before).total_seconds() <= longest * 60:
+                    found["constrained"][origin, destination] += 1
+    return found
+
+
+def slow_shares(lab: tl.Lab, index_id: int, zones_id: int) -> dict[int, dict[int, float]]:
+    """Every cell with every zone, one pair after another, in a projection of pyproj's."""
+    flat = pyproj.Transformer.from_crs("OGC:CRS84", "+proj=cea +lat_ts=47 +lon_0=8", always_xy=True)
+
+    def shapes(which: int) -> dict[int, shapely.Geometry]:
+        rows = lab.sql("select cell, polygon from grid.cell where index_id = $id", id=which).rows()
+        return {
+            cell: shapely.transform(
+                shapely.segmentize(shapely.from_wkt(text), 0.002), lambda xy: np.column_stack(flat.transform(*xy.T))
+            )
+            for cell, text in rows
+        }
+
+    zones = shapes(zones_id)
+    shares = {}
+    for cell, shape in shapes(index_id).items():
+        areas = {zone: shape.intersection(other).area for zone, other in zones.items()}
+        shares[cell] = {zone: area / sum(areas.values()) for zone, area in areas.items() if area > 100}
+    return shares
+
+
+def slow_flows(between_cells: Counter, shares: dict[int, dict[int, float]]) -> dict[tuple[int, int], float]:
+    flows: dict[tuple[int, int], float] = defaultdict(float)
+    for (origin, destination), people in between_cells.items():
+        for (zone, share), (other, part) in itertools.product(shares[origin].items(), shares[destination].items()):
+            flows[zone, other] += people * share * part
+    return dict(flows)
+
+
+def slow_loss(before: dict, after: dict, pairs: set | None = None) -> float:
+    pairs = before.keys() | after.keys() if pairs is None else pairs
+    return sum(abs(before.get(p, 0) - after.get(p, 0)) for p in pairs) / sum(before.get(p, 0) for p in pairs)
+
+
+def matrix(lab: tl.Lab, od_id: str, flows: str = "raw") -> dict[tuple[int, int], float]:
+    rows = lab.sql(f"select origin, destination, {flows} from metrics.od_flow where od_id = $id", id=od_id).rows()
+    return {(origin, destination): flow for origin, destination, flow in rows if flow > 0}
+
+
+def sides(lab: tl.Lab, utility_id: str) -> list[dict]:
+    ids = lab.sql("select before_id, after_id from study.utility where utility_id = $id", id=utility_id).row(0)
+    return [lab.sql("select * from study.od where od_id = $id", id=od_id).row(0, named=True) for od_id in ids]
+
+
+# ---------------------------------------------------------------- by hand
+
+
+def test_the_tiny_town_by_hand():
+    """Eq. 1 to 4. Northgate and Southgate are in the west, mill and hospital in the east, school and market on the border.
+
+    The 24 movements of fixtures/tiny/README.md: Northgate-mill 4 and 3 back, mill-market 2, market-mill 1, market-Northgate 1,
+    school-Southgate 2 and 1 back, hospital-Southgate 3 and 2 back, market-school 2 and 2 back, school-hospital 1. With half of
+    school and market in either zone: west to west 3, west to east 8.5, east to west 9.5, east to east 3. In squares of
+    2 km, school and market are in squares of which a quarter is in the west: 1.25, 8, 9.5, 5.25.
+    The border runs one metre beside the middle of the square, so all this holds to a hundredth.
+    """
+    lab = tiny_lab()
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    found = lab.utility(release, "square:2000")
+    before, after = sides(lab, found.id)
+    assert lab.sql("select sum(raw), sum(constrained) from metrics.movement").row(0) == (24, 4)
+    west, east = (
+        lab.sql(
+            "select cell from grid.cell where index_id = $id and label = $zone", id=before["zones_id"], zone=zone
+        ).item()
+        for zone in ("west", "east")
+    )
+    order = [(west, west), (west, east), (east, west), (east, east)]
+    assert [matrix(lab, before["od_id"])[pair] for pair in order] == pytest.approx([3, 8.5, 9.5, 3], abs=0.02)
+    assert [matrix(lab, after["od_id"])[pair] for pair in order] == pytest.approx([1.25, 8, 9.5, 5.25], abs=0.02)
+    assert found.loss() == pytest.approx((1.75 + 0.5 + 0 + 2.25) / 24, abs=0.002)
+    assert found.loss("commuters") == pytest.approx(found.loss() / 2)  # where no flow is lost
+    # Emil's four walks on Monday: market, school, market, mill, market, each within 100 minutes
+    assert [matrix(lab, before["od_id"], "constrained")[pair] for pair in order] == pytest.approx(
+        [0.5, 1, 1, 1.5], abs=0.02
+    )
+    # Dora and Cleo at Southgate, by the hour, and so on: README.md
+    hours = dict(lab.sql("select cell, person_hours from metrics.presence").rows())
+    assert hours[0] == 18
+    assert sum(hours.values()) == 82
+
+
+def test_a_movement_takes_at_least_the_shortest_and_at_most_the_longest_time(tmp_path):
+    lab = tiny_lab()
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    for shortest, longest, walks in ((55, 70, 4), (56, 70, 3), (55, 69, 3), (0, 54, 1), (0, 0, 1), (71, 179, 2)):
+        found = lab.utility(release, "square:2000", shortest=shortest, longest=longest)
+        assert found.losses.filter(measure="all", flows="constrained")["before"].item() == walks, (shortest, longest)
+        assert found.losses.filter(measure="all", flows="raw")["before"].item() == 24
+
+
+# ---------------------------------------------------------------- against slow versions
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=SEEDS)
+def test_matrices_and_losses_are_those_of_a_slow_version(seed, tmp_path_factory):
+    lab = city(tmp_path_factory.mktemp("city"), seed)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    after_index = ["stations:4000", "stations:9000", "square:3000", "h3:6"][seed % 4]
+    found = lab.utility(release, after_index, zones=["zones", "square:4000"][seed // 4 % 2])
+    before, after = sides(lab, found.id)
+    movements = slow_movements(lab, before["index_id"])
+    becomes = dict(
+        lab.sql("select cell, coarse from grid.generalised where coarse_id = $id", id=after["index_id"]).rows()
+    )
+    shares = [slow_shares(lab, side["index_id"], side["zones_id"]) for side in (before, after)]
+    for flows in ("raw", "constrained"):
+        merged: Counter = Counter()
+        for (origin, destination), people in movements[flows].items():
+            merged[becomes[origin], becomes[destination]] += people
+        slow = [slow_flows(movements[flows], shares[0]), slow_flows(merged, shares[1])]
+        for side, expected in zip((before, after), slow, strict=True):
+            got = matrix(lab, side["od_id"], flows)
+            total = sum(movements[flows].values())
+            assert sum(got.values()) == pytest.approx(total, rel=1e-12), "mass is conserved"
+            assert side[flows] == pytest.approx(total, rel=1e-12)
+            for pair in got.keys() | expected.keys():
+                assert got.get(pair, 0) == pytest.approx(expected.get(pair, 0), abs=2e-3)
+        if total:
+            assert found.loss("all", flows) == pytest.approx(slow_loss(*slow), abs=1e-3)
+            common = 2 * sum(min(slow[0].get(p, 0), slow[1].get(p, 0)) for p in slow[0]) / (2 * total)
+            assert found.loss("commuters", flows) == pytest.approx(1 - common, abs=1e-3)
+            row = found.losses.filter(measure="all", flows=flows).row(0, named=True)
+            assert row["common_part"] == pytest.approx(common, abs=1e-3)
+
+
+def slow_backbone(flows: dict[tuple[int, int], float], alpha: float) -> set[tuple[int, int]]:
+    """The disparity filter on a graph of networkx's, edge by edge, from either end."""
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from((*pair, flow) for pair, flow in flows.items())
+    kept = set()
+    for origin, destination, weight in graph.edges(data="weight"):
+        for strength, degree in (
+            (graph.out_degree(origin, weight="weight"), graph.out_degree(origin)),
+            (graph.in_degree(destination, weight="weight"), graph.in_degree(destination)),
+        ):
+            if degree > 1 and (1 - weight / strength) ** (degree - 1) < alpha:
+                kept.add((origin, destination))
+    return kept
+
+
+def slow_pareto(flows: dict[tuple[int, int], float], share: float) -> set[tuple[int, int]]:
+    total, upto, kept = sum(flows.values()), 0.0, set()
+    for size, ties in itertools.groupby(sorted(flows.items(), key=lambda item: -item[1]), key=lambda item: item[1]):
+        if upto >= share * total - 1e-9:
+            break
+        pairs = [pair for pair, _ in ties]
+        kept |= set(pairs)
+        upto += size * len(pairs)
+    return kept
+
+
+def slow_hotspots(lab: tl.Lab, before: dict, shares: dict[int, dict[int, float]]) -> set[int]:
+    """Sort zones by people; the tangent at the end of the Lorenz curve cuts the axis at 1 - mean / max."""
+    seen = lab.sql("select person, ts, cell from grid.fix where index_id = $id", id=before["index_id"]).rows()
+    people: dict[int, float] = defaultdict(float)
+    for cell, _, _ in {(cell, ts.replace(minute=0, second=0), person) for person, ts, cell in seen}:
+        for zone, share in shares[cell].items():
+            people[zone] += share
+    every = sorted([*people.values(), *[0.0] * (before["zones"] - len(people))])
+    cut = 1 - (sum(every) / len(every)) / every[-1]
+    return {zone for zone, n in people.items() if sum(v <= n + 1e-6 for v in every) / len(every) > cut}
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=SEEDS)
+def test_major_flows_are_those_of_a_slow_version(seed, tmp_path_factory):
+    lab = city(tmp_path_factory.mktemp("city"), seed, people=12, records=40)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    pareto, alpha = [(0.8, 0.05), (0.5, 0.2)][seed % 2]
+    found = lab.utility(release, "stations:6000", pareto=pareto, alpha=alpha)
+    before, after = sides(lab, found.id)
+    hot = slow_hotspots(lab, before, slow_shares(lab, before["index_id"], before["zones_id"]))
+    assert set(lab.sql("select zone from metrics.od_zone where hotspot")["zone"]) == hot
+    for flows in ("raw", "constrained"):
+        original, changed = (matrix(lab, side["od_id"], flows) for side in (before, after))
+        expected = {
+            "pareto": slow_pareto(original, pareto),
+            "backbone": slow_backbone(original, alpha),
+            "hotspot": {pair for pair in original if hot & set(pair)},
+        }
+        major = lab.sql("select * from metrics.major_flow where flows = $flows", flows=flows)
+        for measure, pairs in expected.items():
+            assert set(major.filter(pl.col(measure)).select("origin", "destination").rows()) == pairs, measure
+            row = found.losses.filter(measure=measure, flows=flows).row(0, named=True)
+            assert row["pairs"] == len(pairs)
+            if pairs:
+                assert row["loss"] == pytest.approx(slow_loss(original, changed, pairs), abs=1e-9)
+            else:
+                assert row["loss"] is None
+
+
+def test_flows_as_large_as_the_last_major_one_are_major_too(tmp_path):
+    """Ten equal flows: nobody can say which eight are the largest."""
+    rows = [
+        {"uid": f"u{n}", "ts": START + dt.timedelta(minutes=30 * i), "lat": 47.01, "lng": 8.01 + 0.018 * (n + i)}
+        for n in range(10)
+        for i in (0, 1)
+    ]
+    lab = tl.open(":memory:")
+    lab.ingest(pl.DataFrame(rows), tz="UTC")
+    release = lab.release(index="square:500", slot="1h", fill="none", box=BOX)
+    losses = lab.utility(release, "square:1000", zones="square:500").losses
+    assert losses.filter(measure="pareto", flows="raw")["pairs"].item() == 10
+
+
+# ---------------------------------------------------------------- laws
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=9), min_size=1, max_size=9))
+def test_shares_are_whole_and_add_up_to_one(groups):
+    which = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    amounts = np.concatenate([np.array(group) for group in groups])
+    share = billionths(which, amounts)
+    assert (np.bincount(which, share) == WHOLE).all()
+    exact = amounts / np.bincount(which, amounts)[which]
+    assert (np.abs(share / WHOLE - exact) <= 1.001 / WHOLE).all()
+
+
+@pytest.mark.parametrize("index", ["stations", "stations:3000", "square:2000", "h3:7", "zones"])
+@pytest.mark.parametrize("zones", ["zones", "h3:6", "square:5000"])
+def test_a_release_against_itself_loses_nothing(index, zones, tmp_path):
+    lab = city(tmp_path, 5, people=15, records=40)
+    release = lab.release(index=index, slot="1h", fill="none", box=BOX)
+    losses = lab.utility(release, release, zones=zones).losses
+    assert losses["loss"].drop_nulls().max() == 0
+    assert losses["common_part"].drop_nulls().min() == 1
+    assert losses.filter(measure="all")["loss"].null_count() == 0
+
+
+@settings(max_examples=3, deadline=None)
+@given(seed=SEEDS)
+def test_neither_the_names_of_zones_nor_the_order_of_rows_nor_threads_change_anything(seed, tmp_path_factory):
+    def losses(rename, order, threads):
+        folder = tmp_path_factory.mktemp("city")
+        lab = city(folder, seed, threads=threads)
+        zones = lab.sql("select zone, polygon from records.zone").rows()
+        shapes = {rename(zone): shapely.from_wkb(polygon) for zone, polygon in zones}
+        lab.geography(zones=zone_file(folder, dict(order(list(shapes.items())))))
+        release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+        return lab.utility(release, "stations:5000").losses
+
+    plain = losses(str, list, 1)
+    assert plain["loss"].max() > 0
+    assert_frame_equal(plain, losses(str, lambda rows: rows[::-1], 2), check_exact=True)
+    swapped = losses(lambda zone: f"y{99 - int(zone[1:]):02}", list, 2)
+    assert_frame_equal(plain, swapped, rel_tol=1e-9)  # shares are rounded in another order
+
+
+@pytest.mark.parametrize("index", ["stations", "square:1500", "h3:8"])
+@pytest.mark.parametrize("zones", ["zones", "h3:6"])
+def test_the_shares_of_every_cell_add_up_to_one(index, zones, tmp_path):
+    lab = city(tmp_path, 11)
+    lab.utility(lab.release(index=index, slot="1h", fill="none", box=BOX), "square:5000", zones=zones)
+    sums = lab.sql("select index_id, cell, sum(billionths) as whole from grid.overlap group by all")
+    assert (sums["whole"] == WHOLE).all()
+    cells = lab.sql("select distinct index_id, cell from grid.overlap").height
+    assert (
+        cells == lab.sql("select count(*) from grid.cell where index_id in (select index_id from grid.overlap)").item()
+    )
+
+
+def test_a_merged_station_has_the_areas_of_its_members(tmp_path):
+    lab = city(tmp_path, 3, people=20, records=60)
+    found = lab.utility(lab.release(index="stations", slot="1h", fill="none", box=BOX), "stations:7000")
+    before, after = sides(lab, found.id)
+    assert lab.sql("select count(*) from grid.cell where index_id = $id", id=before["index_id"]).item() == 9
+    areas = """
+        select map.coarse, overlap.zone, sum(overlap.area_km2) as members, any_value(merged.area_km2) as merged
+        from grid.overlap as overlap
+        join grid.generalised as map on map.cell = overlap.cell and map.index_id = overlap.index_id
+        join grid.overlap as merged on merged.index_id = $after and merged.cell = map.coarse and merged.zone = overlap.zone
+        where overlap.index_id = $before
+        group by all
+    """
+    both = lab.sql(areas, before=before["index_id"], after=after["index_id"])
+    assert both["members"].to_list() == pytest.approx(both["merged"].to_list(), rel=1e-4)
+    assert 1 < len(both["coarse"].unique()) < 9
+
+
+def test_movements_within_a_larger_cell_are_kept_unless_counts_are_suppressed(tmp_path):
+    lab = city(tmp_path, 2, people=20, records=60)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    whole = lab.utility(release, "stations:7000")
+    inside = lab.sql("select sum(raw) from metrics.merged_movement where origin = destination").item()
+    assert inside > 0
+    few = lab.release(index="stations:7000", slot="1h", fill="none", box=BOX, min_count=40)
+    less = lab.utility(release, few)
+    merged = lab.sql("select flows_id, raw, constrained from metrics.merged_movement")
+    kept = merged.filter(flows_id=sides(lab, whole.id)[1]["flows_id"])["raw"]
+    assert 0 < kept.filter(kept < 40).len() < len(kept)
+    row = less.losses.filter(measure="all", flows="raw").row(0, named=True)
+    assert row["after"] == pytest.approx(kept.filter(kept >= 40).sum())
+    assert row["before"] == whole.losses["before"][0] > row["after"]
+    assert (
+        merged.filter(flows_id=sides(lab, less.id)[1]["flows_id"])
+        .filter((pl.col("raw") < 40) | pl.col("constrained").is_between(1, 39))
+        .is_empty()
+    )
+
+
+def test_a_release_and_its_index_are_the_same_generalisation(tmp_path):
+    lab = city(tmp_path, 4)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    coarse = lab.release(index="stations:6000", slot="6h", fill="static", box=BOX)
+    by_name, by_release, by_id = (lab.utility(release, after) for after in ("stations:6000", coarse, coarse.id))
+    assert by_name.id == by_release.id == by_id.id
+    assert by_name.loss() > 0
+    before = lab.table("study.od")
+    assert_frame_equal(lab.table("study.od"), before)
+
+
+def test_another_set_of_zones_takes_nothing_but_the_conversion_anew(tmp_path):
+    lab = city(tmp_path, 4)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    one = lab.utility(release, "stations:6000")
+    movements = lab.table("metrics.movement")
+    other = lab.utility(release, "stations:6000", zones="h3:5")
+    assert_frame_equal(lab.table("metrics.movement"), movements)
+    assert one.id != other.id
+    assert lab.table("study.od")["flows_id"].n_unique() == 2
+
+
+def test_ten_thousand_zones_are_a_table_and_no_square(tmp_path):
+    lab = city(tmp_path, 6, people=10, records=30)
+    release = lab.release(index="square:200", slot="1h", fill="none", box=BOX)
+    found = lab.utility(release, "square:400", zones="square:130")
+    zones = sides(lab, found.id)[0]["zones"]
+    assert zones > 10_000
+    moved = lab.sql("select count(*) from metrics.movement").item()
+    assert lab.sql("select count(*) from metrics.od_flow").item() < 2 * moved * 25 * 25 < zones**2 / 100
+
+
+# ---------------------------------------------------------------- refused
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory) -> tl.Lab:
+    lab = city(tmp_path_factory.mktemp("city"), 1)
+    lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    return lab
+
+
+@pytest.fixture(scope="module")
+def release(lab) -> str:
+    return lab.sql(
+        "select release_id from counts.release where index_name like 'stations:%' and min_count = 1 limit 1"
+    ).item()
+
+
+def contents(lab: tl.Lab) -> dict[str, int]:
+    tables = lab.sql("select table_schema || '.' || table_name as name from information_schema.tables")["name"]
+    return {name: lab.sql(f"select count(*) from {name}").item() for name in tables}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"after": "circles:3"}, "no spatial index named 'circles'; there are: h3, places, square, stations, zones"),
+        ({"after": "stations:zzz"}, "stations:zzz has no usable side"),
+        ({"zones": "square:1"}, "square:1 would cut the study area into more than 200,000 zones: take larger ones"),
+        ({"zones": "nowhere.geojson"}, "nowhere.geojson cannot be read: No such file or directory"),
+        ({"shortest": 10, "longest": 5}, "a constrained movement takes from shortest to longest minutes.*not from 10 to 5"),
+        ({"shortest": -1}, "0 or more"),
+        ({"pareto": 0}, "pareto is a share above 0 and up to 1, not 0"),
+        ({"alpha": 1.5}, "alpha is a share above 0 and up to 1, not 1.5"),
+        ({"alpha": "0.05"}, "alpha must be a number, not '0.05'"),
+        ({"shortest": 99_998, "longest": 99_999},
+         r"none of the \d+ movements takes from 99998 to 99999 minutes, so the constrained flow is empty: move the bounds"),
+        ({"zones": BROKEN / "overlapping.geojson"},
+         r"the zones overlap: 5.* km², \d\.\d+% of their area, in 1 place, most of it between a and b near 47.\d+, 8.1\d*; cut"),
+        ({"zones": BROKEN / "gap.geojson"},
+         r"the zones leave gaps: .* km², .*% of their area, in 1 place, most of it beside .* near 47.0\d+, 8.1\d*; add the missing"),
+        ({"zones": BROKEN / "crossing.geojson"}, "1 of 1 zones are not valid polygons .they cross themselves, for instance.: a;"),
+        ({"zones": BROKEN / "too_small.geojson"}, r"\d of 9 stations lie outside the zones: s\d, .*; give zones that hold them"),
+        ({"zones": BROKEN / "half_named.geojson"}, "the zones of half_named.geojson have no id on every feature"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_compared_is_refused_and_leaves_the_lab_as_it_was(lab, release, given, message):
+    before = contents(lab)
+    with pytest.raises((UtilityError, SpatialError, UnknownNameError), match=message):
+        lab.utility(release, **({"after": "stations:5000"} | given))
+    assert contents(lab) == before
+
+
+def test_zones_that_nearly_divide_the_city_are_taken_with_a_note(lab, release, tmp_path):
+    west, south, east, north = BOX
+    halves = {
+        "a": shapely.box(west - 1, south - 1, 8.1, north + 1),
+        "b": shapely.box(8.1 - 1e-5, south - 1, east + 1, north + 1),
+    }
+    found = lab.utility(release, "stations:5000", zones=zone_file(tmp_path, halves))
+    assert any("the zones overlap: " in note and note.endswith("taken as it is") for note in found.notes)
+
+
+def test_zones_in_another_coordinate_system_are_converted_and_that_is_said(lab, release, tmp_path):
+    to_mercator = pyproj.Transformer.from_crs("OGC:CRS84", "EPSG:3857", always_xy=True).transform
+    rows = lab.sql("select zone, polygon from records.zone").rows()
+    moved = {
+        zone: shapely.transform(shapely.from_wkb(wkb), lambda xy: np.column_stack(to_mercator(*xy.T)))
+        for zone, wkb in rows
+    }
+    file = zone_file(tmp_path, moved, "mercator.geojson")
+    document = json.loads(file.read_text()) | {"crs": {"type": "name", "properties": {"name": "EPSG:3857"}}}
+    file.write_text(json.dumps(document))
+    found = lab.utility(release, "stations:5000", zones=file)
+    assert "mercator.geojson: converted from WGS 84 / Pseudo-Mercator to longitude and latitude" in found.notes
+    here = lab.utility(release, "stations:5000")
+    assert found.losses["loss"].to_list() == pytest.approx(here.losses["loss"].to_list(), abs=1e-6)
+
+
+def test_without_zones_it_says_where_to_get_some():
+    lab = tl.open(":memory:")
+    lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    with pytest.raises(
+        UtilityError, match="the lab has no zones to compare flows between: load some with lab.geography"
+    ):
+        lab.utility(release, "square:2000")
+    assert lab.utility(release, "square:4000", zones="square:2000").loss() > 0
+
+
+def test_cells_outside_the_zones_are_refused_with_their_number():
+    lab = tiny_lab()
+    release = lab.release(index="square:1000", slot="3h")  # Fay's trip to the sea is at the edge of this larger box
+    with pytest.raises(UtilityError, match=r"1 of 7 cells lie outside the zones: 0,0; give zones that hold them"):
+        lab.utility(release, "square:2000")
+
+
+def test_nobody_who_moves_is_no_flow():
+    lab = tl.open(":memory:")
+    still = [{"uid": u, "ts": START + dt.timedelta(hours=h), "lat": 47.05, "lng": 8.1} for u in "ab" for h in range(3)]
+    lab.ingest(pl.DataFrame(still), tz="UTC")
+    release = lab.release(index="square:1000", slot="1h", box=BOX)
+    with pytest.raises(
+        UtilityError, match="nobody moves: no person of release r.* has two consecutive records in different"
+    ):
+        lab.utility(release, "square:2000", zones="square:2000")
+
+
+def test_releases_of_other_people_or_days_are_refused(tmp_path):
+    lab = city(tmp_path, 1)
+    same = {"slot": "1h", "fill": "none", "box": BOX}
+    release = lab.release(index="stations", **same)
+    with pytest.raises(UtilityError, match=r"differ in people \(None and 5\): flows are compared of the same people"):
+        lab.utility(release, lab.release(index="stations:5000", people=5, **same))
+    with pytest.raises(UtilityError, match=r"differ in days \(2 and 1\)"):
+        lab.utility(release, lab.release(index="stations:5000", days=1, **same))
+    with pytest.raises(UtilityError, match="leaves out counts below 2 itself: before must be complete"):
+        lab.utility(lab.release(index="stations", min_count=2, **same), "stations:5000")
+    elsewhere = tl.Release.from_matrix(np.ones((48, 2), int), np.array([[0, 0], [900, 0]]), slots_per_day=24)
+    with pytest.raises(UtilityError, match="is not in this lab: generalise a release of the lab's own"):
+        lab.utility(release, elsewhere)
+    lab.attack(elsewhere, "stay")
+    for pair in ((elsewhere.id, "stations:5000"), (release, elsewhere.id)):
+        with pytest.raises(UtilityError, match=f"release {elsewhere.id} was made elsewhere: the lab has no records"):
+            lab.utility(*pair)
+    with pytest.raises(UtilityError, match="after is a release, its id, or an index such as 'stations:800', not 800"):
+        lab.utility(release, 800)
+    with pytest.raises(UnknownNameError, match="no measure named 'most'; there are: all, backbone"):
+        lab.utility(release, "stations:5000").loss("most")
+    more = pl.DataFrame({"uid": ["new"], "ts": [START], "station": ["s1"]})
+    lab.ingest(more, kind="cdr", tz="UTC")
+    lab.release(index="stations", **same)
+    with pytest.raises(UtilityError, match="records were added to the lab after release"):
+        lab.utility(release, "stations:5000")
+
+
+def test_the_command_shows_the_ten_losses(tmp_path, capsys):
+    file = str(tmp_path / "lab.duckdb")
+    with tiny_lab(file) as lab:
+        lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    assert main(["utility", file, "square:2000", "square:4000", "--zones", str(TINY / "zones.geojson")]) == 0
+    said = capsys.readouterr().out
+    assert said.count("utility u") == 2
+    assert said.count("zones.geojson: zones are named by 'feature id'") == 2
+    assert all(said.count(f"┆ {measure} ") == 4 for measure in ("all", "pareto", "backbone", "hotspot", "commuters"))
+    assert main(["utility", file, "octagons"]) == 2
+    assert "trajlab: no spatial index named 'octagons'" in capsys.readouterr().err

@@ -1,0 +1,167 @@
+"""What is left of flows between zones when cells are generalised, and what that protects."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from trajlab.report import naming, words
+from trajlab.report.contents import Contents
+from trajlab.report.curves import Curves
+from trajlab.report.evidence import Answer, Show, block, figure, table
+from trajlab.report.markup import Child, Html, join, tag
+from trajlab.report.page import tabs
+from trajlab.report.tradeoffs import FLOWS, MEASURES, loss_by_risk, loss_by_size, risk_by_size
+
+TITLE = "What protection costs"
+POSITION = 65
+TERMS = {
+    "Movement": "Two consecutive records of a person in different cells; constrained where a plausible time for one "
+    "trip lies between them. Flows between zones are movements, shared out among zones by area at both ends.",
+    "Loss": "Sum of what generalising cells changes in the flows between zones, by their sum before: 0 where nothing "
+    "changes, 2 where every movement is somewhere else. For the common part of commuters, the share that is "
+    "not common.",
+    "Major flows": "The largest flows that make up 80% of everything (Pareto); flows that stand out among those of "
+    "their origin or destination (backbone); flows from or to the busiest zones (hotspot).",
+    "Curve of risk and loss": "loss = -a risk^b + c through the generalisations of a trade-off. The larger b, the "
+    "more the first steps of protection cost.",
+}
+MOST = 4
+"""Trade-offs that get a panel."""
+
+TRADEOFFS = """
+select asked.tradeoff_id, asked.release_id, asked.scope, count(distinct step.step) - 1 as generalisations
+from study.tradeoff as asked
+join study.tradeoff_step as step using (tradeoff_id)
+group by asked.tradeoff_id, asked.release_id, asked.scope
+order by generalisations desc, asked.release_id, asked.tradeoff_id
+"""
+
+POINTS = """
+select
+    step.zones, point.knowledge, point.flows, point.measure, point.step, point.index_name, point.size_m,
+    point.people, point.risk, point.low, point.high, point.loss, point.common_part
+from metrics.tradeoff as point
+join study.tradeoff_step as step using (tradeoff_id, zones_id, step)
+where tradeoff_id = $tradeoff_id
+order by
+    step.zones,
+    list_position(
+        (select string_split(knowledge, ' ') from study.tradeoff where tradeoff_id = $tradeoff_id), point.knowledge
+    ),
+    list_position(['raw', 'constrained'], point.flows),
+    list_position(['all', 'pareto', 'backbone', 'hotspot', 'commuters'], point.measure),
+    point.step
+"""
+
+CURVES = """
+select distinct
+    step.zones, fit.knowledge, fit.flows, fit.measure, fit.points, fit.a, fit.b, fit.c, fit.a_error, fit.b_error,
+    fit.c_error, fit.a_p, fit.b_p, fit.c_p, fit.r2, fit.said
+from metrics.tradeoff_fit as fit
+join study.tradeoff_step as step using (tradeoff_id, zones_id)
+where tradeoff_id = $tradeoff_id
+order by step.zones, fit.flows desc, fit.measure, fit.b nulls last, fit.knowledge
+"""
+
+LOSSES = """
+select
+    asked.after_name as generalised_to, asked.zones_name as zones, loss.flows, loss.measure, loss.pairs, loss.before,
+    loss.after, loss.loss, loss.common_part
+from study.utility as asked
+join metrics.utility as loss using (utility_id)
+order by asked.zones_name, asked.release_id, asked.after_name, asked.utility_id, loss.flows desc, loss.measure
+"""
+
+_WHY = (
+    "Larger cells hide people, and blur where they go. Flows between zones are what planners make of such data: each "
+    "step below publishes larger cells, asks how many people are still singled out, and how much of the flows is lost."
+)
+
+
+def render(contents: Contents) -> Html | None:
+    losses = contents.ask(LOSSES)
+    if not len(losses.frame):
+        return None
+    asked = contents.ask(TRADEOFFS).frame
+    panels = [
+        (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"]))
+        for row in asked.iter_rows(named=True)
+    ]
+    more = len(panels) - MOST
+    return join(
+        tag("p", _WHY),
+        tabs("utility", panels[:MOST]) if panels else None,
+        tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
+        None if panels else block(table("Loss of utility", losses.frame, show=_SHOW), losses),
+    )
+
+
+_SHOW: Show = {
+    "generalised_to": words.cells,
+    "zones": lambda name: words.cells(name) if ":" in name else name,
+    "measure": lambda name: MEASURES[name],
+    "flows": lambda name: FLOWS[name],
+    "knowledge": naming.knowledge,
+    "index_name": words.cells,
+    **dict.fromkeys(("loss", "common_part", "risk", "low", "high"), words.share),
+}
+
+
+def _name(contents: Contents, release_id: str, steps: int) -> str:
+    return f"{contents.name_of(release_id)}, {words.counted(steps, 'generalisation')}"
+
+
+def _panel(contents: Contents, tradeoff_id: str) -> Html:
+    points = contents.ask(POINTS, tradeoff_id=tradeoff_id)
+    fits = contents.ask(CURVES, tradeoff_id=tradeoff_id)
+    frame = points.frame
+    flows, measure = frame["flows"][0], frame["measure"][0]
+    drawn = [
+        loss_by_risk(frame, fits.frame, known, flows, measure)
+        for known in frame["knowledge"].unique(maintain_order=True)
+    ]
+    zones = frame["zones"].unique(maintain_order=True)
+    first = frame.filter(knowledge=frame["knowledge"][0])
+    return join(
+        tag("p", _told(frame), cls="lede"),
+        _figure("Singled out, by the size of cells", risk_by_size(frame), points),
+        [
+            _figure(
+                f"Lost, by the size of cells: {FLOWS[kind]}, between {words.cells(name)}",
+                loss_by_size(part, name),
+                points,
+            )
+            for name in zones
+            for kind in first["flows"].unique(maintain_order=True)
+            if len(part := first.filter(zones=name, flows=kind))
+        ],
+        [
+            _figure(
+                f"{MEASURES[measure]}, {FLOWS[flows]}: lost, by the share singled out by {naming.knowledge(known)}",
+                chart,
+                fits,
+            )
+            for known, chart in zip(frame["knowledge"].unique(maintain_order=True), drawn, strict=True)
+        ],
+    )
+
+
+def _figure(title: str, chart: Curves, answer: Answer) -> Html:
+    return figure(title, chart.html(), answer, show=_SHOW)
+
+
+def _told(points: pl.DataFrame) -> Child:
+    """Where the largest cells lead, beside the release itself."""
+    one = points.filter(flows=points["flows"][0], measure=points["measure"][0], zones=points["zones"][0])
+    last = one["step"].max()
+    ends = [
+        (naming.knowledge(str(name)), part.filter(step=0)["risk"].item(), part.filter(step=last)["risk"].item())
+        for (name,), part in one.partition_by("knowledge", as_dict=True, maintain_order=True).items()
+    ]
+    fall = [f"from {words.share(start)} to {words.share(end)} by {name}" for name, start, end in ends]
+    lost = one.filter(step=last).row(0, named=True)
+    return [
+        f"With {words.cells(lost['index_name'])}, people singled out fall {words.listed(fall)}; the loss is ",
+        tag("mark", words.share(lost["loss"])),
+        f" ({MEASURES[lost['measure']].lower()}, {FLOWS[lost['flows']]}).",
+    ]

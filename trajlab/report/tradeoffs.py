@@ -1,0 +1,140 @@
+"""A trade-off as drawings: figures 4 to 13 of yin2015, on a sheet or on a page with their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from trajlab import __version__
+from trajlab.report import naming, words
+from trajlab.report.bars import sheet
+from trajlab.report.curves import Curve, Curves
+from trajlab.report.evidence import table
+from trajlab.report.markup import tag
+from trajlab.report.page import shell
+
+if TYPE_CHECKING:
+    from trajlab.tradeoff import Tradeoff
+
+ABREAST = 4
+TITLE = "What protection costs, and what it protects"
+MEASURES = {
+    "all": "All flows",
+    "pareto": "The largest flows (Pareto)",
+    "backbone": "Flows that stand out (backbone)",
+    "hotspot": "Flows of busy zones (hotspot)",
+    "commuters": "Common part of commuters",
+}
+FLOWS = {"raw": "raw movements", "constrained": "movements constrained in time"}
+NOTE = (
+    "Singled out: share of people whose own trace is the only one that fits what is known of them. Loss: sum of what "
+    "changes in the flows between zones, by their sum; for the common part of commuters, what is not common. Each "
+    "point is a generalisation; the curves between risk and loss are loss = -a risk^b + c by least squares."
+)
+
+Row = tuple[str, list[tuple[str, Curves]]]
+
+
+def svg(found: Tradeoff) -> str:
+    """The text of an SVG file that needs nothing around it."""
+    return sheet(TITLE, list(rows(found.points, found.fits)), f"{NOTE} Made with trajlab {__version__}.")
+
+
+def html(found: Tradeoff) -> str:
+    """A page with the charts, and the tables behind them."""
+    figures = [
+        tag("figure", tag("figcaption", tag("h3", " · ".join(filter(None, (row, caption))))), chart.html())
+        for row, charts in rows(found.points, found.fits)
+        for caption, chart in charts
+    ]
+    tables = [
+        tag("details", tag("summary", name), table(name, frame))
+        for name, frame in (("Curves", found.fits), ("Points", found.points))
+    ]
+    told = tag("p", f"{NOTE} Made with trajlab {__version__}.")
+    body = tag("main", tag("section", tag("h1", TITLE), told, figures, tables, cls="hero"))
+    return shell(f"{TITLE} · trajlab", body)
+
+
+def rows(points: pl.DataFrame, fits: pl.DataFrame) -> Iterator[Row]:
+    """Risk by size, loss by size for each set of zones, then loss by risk for each kind of flows."""
+    known = points["knowledge"].unique(maintain_order=True).to_list()
+    yield "", [("Singled out, by the size of cells", risk_by_size(points))]
+    several = points["zones"].n_unique() > 1
+    for zones in points["zones"].unique(maintain_order=True):
+        some = points.filter(zones=zones, knowledge=known[0])
+        charts = [
+            (f"Loss by the size of cells, {FLOWS[flows]}", loss_by_size(some.filter(flows=flows), zones))
+            for flows in some["flows"].unique(maintain_order=True)
+        ]
+        yield f"Between {zones}" if several else "", charts
+    for flows, measure in points.select("flows", "measure").unique(maintain_order=True).iter_rows():
+        charts = [(naming.knowledge(name), loss_by_risk(points, fits, name, flows, measure)) for name in known]
+        for n in range(0, len(charts), ABREAST):
+            yield f"{MEASURES[measure]}, {FLOWS[flows]}: loss by the share singled out", charts[n : n + ABREAST]
+
+
+def risk_by_size(points: pl.DataFrame) -> Curves:
+    """Figure 4: one line an adversary."""
+    once = points.unique(["step", "knowledge"], keep="first", maintain_order=True).sort("size_m", maintain_order=True)
+    return Curves(
+        "Share of people singled out by the size of cells",
+        [
+            _line(naming.knowledge(name), once.filter(knowledge=name), "risk")
+            for name in points["knowledge"].unique(maintain_order=True)
+        ],
+        along="size of cells",
+        say_x=words.metres,
+    )
+
+
+def loss_by_size(points: pl.DataFrame, zones: str) -> Curves:
+    """Figure 5: one line a measure."""
+    ordered = points.sort("size_m", maintain_order=True)
+    return Curves(
+        f"Loss of utility by the size of cells, between {zones}",
+        [
+            _line(MEASURES[measure], ordered.filter(measure=measure), "loss")
+            for measure in points["measure"].unique(maintain_order=True)
+        ],
+        along="size of cells",
+        say_x=words.metres,
+    )
+
+
+def loss_by_risk(points: pl.DataFrame, fits: pl.DataFrame, knowledge: str, flows: str, measure: str) -> Curves:
+    """One panel of figures 6 to 13: points of each set of zones, and the curve through them."""
+    some = points.filter(pl.col("step") > 0, knowledge=knowledge, flows=flows, measure=measure)
+    curves, said = [], []
+    for zones in some["zones"].unique(maintain_order=True):
+        pairs = some.filter(zones=zones).select("risk", "loss").drop_nulls().rows()
+        fitted = fits.filter(zones=zones, knowledge=knowledge, flows=flows, measure=measure).row(0, named=True)
+        curves.append(Curve(fitted_name(zones, fitted), pairs, _fitted(fitted, [x for x, _ in pairs])))
+        said += [fitted["said"].partition(":")[0]] if fitted["said"] else []
+    return Curves(
+        f"Loss of utility by the share singled out, {naming.knowledge(knowledge)}",
+        curves,
+        along="share singled out",
+        note="; ".join(dict.fromkeys(said)),
+    )
+
+
+def fitted_name(zones: str, fitted: dict[str, Any]) -> str:
+    if fitted["b"] is None:
+        return zones
+    return f"{zones}: b = {fitted['b']:.2f}, R² = {fitted['r2']:.3f}"
+
+
+def _line(name: str, points: pl.DataFrame, column: str) -> Curve:
+    pairs = points.select("size_m", column).drop_nulls().rows()
+    return Curve(name, pairs, pairs)
+
+
+def _fitted(fitted: dict[str, Any], risks: list[float]) -> list[tuple[float, float]]:
+    if fitted["b"] is None:
+        return []
+    low, high = min(risks), max(risks)
+    places = [low + (high - low) * n / 60 for n in range(61)]
+    return [(x, fitted["c"] - fitted["a"] * x ** fitted["b"]) for x in places]
