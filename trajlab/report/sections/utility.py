@@ -160,8 +160,9 @@ def _told(points: pl.DataFrame) -> Child:
     ]
     fall = [f"from {words.share(start)} to {words.share(end)} by {name}" for name, start, end in ends]
     lost = one.filter(step=last).row(0, named=True)
+    larger = words.cells(lost["index_name"])
     return [
-        f"With {words.cells(lost['index_name'])}, people singled out fall {words.listed(fall)}; the loss is ",
+        f"With {larger[:1].lower()}{larger[1:]}, people singled out fall {words.listed(fall)}; the loss is ",
         tag("mark", words.share(lost["loss"])),
         f" ({MEASURES[lost['measure']].lower()}, {FLOWS[lost['flows']]}).",
     ]
