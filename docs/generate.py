@@ -66,7 +66,7 @@ def answered(page: str) -> str:
 
 
 def study() -> tl.Lab:
-    """The tiny town published three times: squares, without single people, hexagons; attacked, searched, generalised."""
+    """The tiny town published three times (squares, without single people, hexagons), attacked, searched, merged."""
     lab = tl.open(":memory:")
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
     squares = lab.release(index="square:1000", slot="3h", box=BOX)

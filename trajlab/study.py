@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from trajlab import attacks
-from trajlab.errors import AttackError, LabError, ReleaseError, UnknownNameError
+from trajlab.errors import AttackError, ReleaseError, UnknownNameError
 from trajlab.progress import Steps
 from trajlab.publish import Settings
 from trajlab.slots import slot_seconds
@@ -66,15 +66,9 @@ class Study:
 
     def save(self, path: str | Path) -> Path:
         """Write the chart: `.svg` for the drawing alone, `.html` for a page with its numbers."""
-        from trajlab.report import factors, keep
+        from trajlab.report import factors, save
 
-        path = Path(path)
-        written = {".svg": factors.svg, ".html": factors.html}.get(path.suffix.lower())
-        if written is None:
-            raise LabError(f"{path.name!r} is neither .svg nor .html: name the file study.svg or study.html")
-        if path.is_dir():
-            raise LabError(f"{path} is a folder: name the file to write, such as study.svg")
-        return keep(path, written(self))
+        return save(path, "study", svg=lambda: factors.svg(self), html=lambda: factors.html(self))
 
     def __repr__(self) -> str:
         settings = len(self.table.select(*FACTORS).unique())

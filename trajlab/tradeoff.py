@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from trajlab.errors import LabError, UnknownNameError, UtilityError
+from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.metrics.curve import fit
 from trajlab.progress import Steps
 from trajlab.query import Query
@@ -59,15 +59,9 @@ class Tradeoff:
 
     def save(self, path: str | Path) -> Path:
         """Write the charts: `.svg` for the drawings alone, `.html` for a page with their numbers."""
-        from trajlab.report import keep, tradeoffs
+        from trajlab.report import save, tradeoffs
 
-        path = Path(path)
-        written = {".svg": tradeoffs.svg, ".html": tradeoffs.html}.get(path.suffix.lower())
-        if written is None:
-            raise LabError(f"{path.name!r} is neither .svg nor .html: name the file tradeoff.svg or tradeoff.html")
-        if path.is_dir():
-            raise LabError(f"{path} is a folder: name the file to write, such as tradeoff.svg")
-        return keep(path, written(self))
+        return save(path, "tradeoff", svg=lambda: tradeoffs.svg(self), html=lambda: tradeoffs.html(self))
 
     def __repr__(self) -> str:
         steps = self.points.filter(pl.col("step") > 0)["step"].n_unique()

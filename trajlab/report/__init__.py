@@ -10,6 +10,7 @@ forbids any.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,17 @@ def write(lab: Lab, path: Path) -> Path:
     if path.is_dir() or not path.name:
         raise LabError(f"{path} is a folder: name the file to write, such as report.html")
     return keep(path, render(lab))
+
+
+def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[[], str]) -> Path:
+    """Write a drawing by itself, or the page around it, as the ending of the path says; `name` is what to call it."""
+    path = Path(path)
+    written = {".svg": svg, ".html": html}.get(path.suffix.lower())
+    if written is None:
+        raise LabError(f"{path.name!r} is neither .svg nor .html: name the file {name}.svg or {name}.html")
+    if path.is_dir():
+        raise LabError(f"{path} is a folder: name the file to write, such as {name}.svg")
+    return keep(path, written())
 
 
 def keep(path: Path, text: str) -> Path:
