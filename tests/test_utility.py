@@ -245,10 +245,14 @@ def slow_pareto(flows: dict[tuple[int, int], float], share: float) -> set[tuple[
 def slow_hotspots(lab: tl.Lab, before: dict, shares: dict[int, dict[int, float]]) -> set[int]:
     """Sort zones by people; the tangent at the end of the Lorenz curve cuts the axis at 1 - mean / max."""
     seen = lab.sql("select person, ts, cell from grid.fix where index_id = $id", id=before["index_id"]).rows()
+    by_the_hour = Counter(
+        cell for cell, _, _ in {(cell, ts.replace(minute=0, second=0), who) for who, ts, cell in seen}
+    )
+    assert dict(lab.sql("select cell, person_hours from metrics.presence").rows()) == by_the_hour
     people: dict[int, float] = defaultdict(float)
-    for cell, _, _ in {(cell, ts.replace(minute=0, second=0), person) for person, ts, cell in seen}:
+    for cell, hours in by_the_hour.items():
         for zone, share in shares[cell].items():
-            people[zone] += share
+            people[zone] += hours * share
     every = sorted([*people.values(), *[0.0] * (before["zones"] - len(people))])
     cut = 1 - (sum(every) / len(every)) / every[-1]
     return {zone for zone, n in people.items() if sum(v <= n + 1e-6 for v in every) / len(every) > cut}
@@ -310,10 +314,15 @@ def test_shares_are_whole_and_add_up_to_one(groups):
     assert (np.abs(share / WHOLE - exact) <= 1.001 / WHOLE).all()
 
 
+@pytest.fixture(scope="module")
+def town_by_the_lake(tmp_path_factory) -> tl.Lab:
+    return city(tmp_path_factory.mktemp("town"), 5, people=15, records=40)
+
+
 @pytest.mark.parametrize("index", ["stations", "stations:3000", "square:2000", "h3:7", "zones"])
 @pytest.mark.parametrize("zones", ["zones", "h3:6", "square:5000"])
-def test_a_release_against_itself_loses_nothing(index, zones, tmp_path):
-    lab = city(tmp_path, 5, people=15, records=40)
+def test_a_release_against_itself_loses_nothing(index, zones, town_by_the_lake):
+    lab = town_by_the_lake
     release = lab.release(index=index, slot="1h", fill="none", box=BOX)
     losses = lab.utility(release, release, zones=zones).losses
     assert losses["loss"].drop_nulls().max() == 0
@@ -340,12 +349,11 @@ def test_neither_the_names_of_zones_nor_the_order_of_rows_nor_threads_change_any
     assert_frame_equal(plain, swapped, rel_tol=1e-9)  # shares are rounded in another order
 
 
-@pytest.mark.parametrize("index", ["stations", "square:1500", "h3:8"])
-@pytest.mark.parametrize("zones", ["zones", "h3:6"])
-def test_the_shares_of_every_cell_add_up_to_one(index, zones, tmp_path):
-    lab = city(tmp_path, 11)
-    lab.utility(lab.release(index=index, slot="1h", fill="none", box=BOX), "square:5000", zones=zones)
-    sums = lab.sql("select index_id, cell, sum(billionths) as whole from grid.overlap group by all")
+def test_the_shares_of_every_cell_add_up_to_one(town_by_the_lake):
+    lab = town_by_the_lake
+    for index, zones in itertools.product(["stations", "square:1500", "h3:8"], ["zones", "h3:6"]):
+        lab.utility(lab.release(index=index, slot="1h", fill="none", box=BOX), "square:5000", zones=zones)
+    sums = lab.sql("select index_id, zones_id, cell, sum(billionths) as whole from grid.overlap group by all")
     assert (sums["whole"] == WHOLE).all()
     cells = lab.sql("select distinct index_id, cell from grid.overlap").height
     assert (
