@@ -24,6 +24,9 @@ ATTACKED = 500
 """People of the release that the demo attacks: enough to see what happens, few enough for a minute."""
 KNOWN = ("top:2", "points:2", "points:4")
 PROTECTION = "cut:6h"
+LARGER = ("square:1000", "square:1500", "square:2000", "square:3000", "square:4000")
+"""What the squares of 500 m become, to see what that protects and what it costs."""
+ZONES = "h3:7"
 
 
 def run(folder: Path, *, people: int, days: int, seed: int) -> None:
@@ -52,6 +55,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
             lab.attack(attacked, attack)
             _say(began, f"recovered {attacked.people:,} tracks from the counts of {attacked.index} with {attack}")
         _say(began, _singled_out(lab, attacked))
+        _say(began, _costs(lab, attacked))
         report = lab.report(folder / "report.html")
         with pl.Config(
             tbl_cols=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_width_chars=140
@@ -104,6 +108,14 @@ def _singled_out(lab: Lab, release: Release) -> str:
     told = [f"{known} {lab.risk(release, known).unique_share:.0%}" for known in KNOWN]
     after = lab.risk(lab.protect(release, PROTECTION), "points:2").unique_share
     return f"singled out of {release.people:,} people: {', '.join(told)}; points:2 after {PROTECTION} {after:.0%}"
+
+
+def _costs(lab: Lab, release: Release) -> str:
+    """Generalise the release step by step, and say where the last step leads."""
+    study = lab.tradeoff(release, LARGER, zones=ZONES, knowledge=("top:2", "points:4"), basis="slots")
+    last = study.points.filter(step=len(LARGER), knowledge=study.points["knowledge"][0], flows="raw", measure="all")
+    risk, loss = last.select("risk", "loss").row(0)
+    return f"with {LARGER[-1]} instead: top:2 {risk:.0%}, at a loss of {loss:.2f} in the flows between {ZONES}"
 
 
 def _forget_older_demo(lab_file: Path) -> None:

@@ -75,9 +75,10 @@ def generalised(store: Store, origin: Side, spec: str, box: Box) -> Side:
         lon, lat = origin.index.anchor(origin.cells)
         _refuse_nowhere(origin, lon)
         mapped = {"cell": origin.cells, "coarse": index.assign(lon, lat)}
-        ids = {"index_id": pl.lit(origin.index_id, pl.UInt64), "coarse_id": pl.lit(coarse_id, pl.UInt64)}
-        store.insert("grid.generalised", pl.DataFrame(mapped).with_columns(**ids))
-        store.check_grain(Query.load("grid.generalised"))
+        ids = {"index_id": origin.index_id, "coarse_id": coarse_id}
+        typed = {name: pl.lit(number, pl.UInt64) for name, number in ids.items()}
+        store.insert("grid.generalised", pl.DataFrame(mapped).with_columns(**typed))
+        store.check_grain(Query.load("grid.generalised"), **ids)
     mine = "select distinct coarse from grid.generalised where index_id = $fine and coarse_id = $coarse order by coarse"
     cells = store.frame(mine, fine=origin.index_id, coarse=coarse_id)["coarse"].to_numpy()
     described(store, index, coarse_id, cells, box)
