@@ -77,7 +77,7 @@ def city(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(city: Path) -> str:
     with tl.open(city, read_only=True) as lab:
-        return render(lab)
+        return render(lab, examples=2)
 
 
 def campus(names: list[str]) -> tl.Lab:
@@ -265,8 +265,11 @@ def drawn(outlines: list[str | None], values: list[float] | None = None) -> str:
 
 def test_ten_thousand_cells_stay_light() -> None:
     text = drawn(list(squares(10_000)))
-    assert text.count("<path") == maps.CLASSES
-    assert len(text) < 400_000
+    assert text.count("<title>") == 10_000
+    assert len(text) < 1_000_000
+    more = drawn(list(squares(maps.MOST_TITLED + 1)))
+    assert more.count("<path") == maps.CLASSES
+    assert len(more) < 500_000
 
 
 def test_a_far_cell_does_not_shrink_the_others() -> None:

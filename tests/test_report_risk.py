@@ -77,7 +77,9 @@ def test_the_worst_finding_on_true_traces_leads_beside_a_blind_guess(city: Path,
     assert f"Of 40 people in the true traces, {words.share(worst['estimate'])} are singled out" in told
     assert "A blind guess is right once in 40." in told
     first = Page(section(page, "findings")).text
-    assert f"is enough to single out {words.share(worst['estimate'])} of 40 people in the true traces." in first
+    assert f"{words.share(worst['estimate'])}95% interval {words.share(worst['low'])} to " in first
+    assert "of 40 people in the true traces are singled out by whoever knows" in first
+    assert "a blind guess2.5%" in first
 
 
 def test_every_answer_is_said_with_its_interval_and_drawn_as_a_bar(city: Path, page: str) -> None:

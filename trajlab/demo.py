@@ -27,6 +27,8 @@ PROTECTION = "cut:6h"
 LARGER = ("square:1000", "square:1500", "square:2000", "square:3000", "square:4000")
 """What the squares of 500 m become, to see what that protects and what it costs."""
 ZONES = "h3:7"
+EXAMPLES = 3
+"""People whose days the report draws: they are simulated."""
 
 
 def run(folder: Path, *, people: int, days: int, seed: int) -> None:
@@ -56,7 +58,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
             _say(began, f"recovered {attacked.people:,} tracks from the counts of {attacked.index} with {attack}")
         _say(began, _singled_out(lab, attacked))
         _say(began, _costs(lab, attacked))
-        report = lab.report(folder / "report.html")
+        report = lab.report(folder / "report.html", example_people=EXAMPLES)
         with pl.Config(
             tbl_cols=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_width_chars=140
         ):

@@ -534,11 +534,15 @@ class Lab:
         """What a table holds: one row per what, and what each column means; all tables without a name."""
         return describe(table)
 
-    def report(self, path: str | Path = "report.html") -> Path:
-        """Write one self-contained page on what the lab holds; opens offline."""
+    def report(self, path: str | Path = "report.html", *, example_people: int = 0) -> Path:
+        """Write one self-contained page on what the lab holds; opens offline.
+
+        `example_people` draws a true day of so many people beside what an attack recovered of it. Nobody's
+        trace is in the page without it: ask for it where people are simulated, or agreed.
+        """
         from trajlab.report import write
 
-        return write(self, Path(path))
+        return write(self, Path(path), examples=example_people)
 
     def export(self, folder: str | Path, *, publishable: bool = False, form: str = "parquet") -> list[Path]:
         """Copy the lab's tables to files; `publishable` only those that hold nobody's trace."""

@@ -20,14 +20,19 @@ if TYPE_CHECKING:
     from trajlab.lab import Lab
 
 
-def write(lab: Lab, path: Path) -> Path:
+MOST_EXAMPLES = 6
+
+
+def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
     """Write the page; the same lab gives the same bytes.
 
     All or nothing: the file appears, or replaces an older one, when it is complete.
     """
+    if not 0 <= examples <= MOST_EXAMPLES:
+        raise LabError(f"the page has room for the days of 0 to {MOST_EXAMPLES} example people, not {examples}")
     if path.is_dir() or not path.name:
         raise LabError(f"{path} is a folder: name the file to write, such as report.html")
-    return keep(path, render(lab))
+    return keep(path, render(lab, examples=examples))
 
 
 def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[[], str]) -> Path:
@@ -54,11 +59,11 @@ def keep(path: Path, text: str) -> Path:
     return path
 
 
-def render(lab: Lab) -> str:
-    """The page as text."""
+def render(lab: Lab, *, examples: int = 0) -> str:
+    """The page as text, with the true days of so many example people."""
     from trajlab.report import overview, page, sections
     from trajlab.report.contents import Contents
 
-    contents = Contents.of(lab)
+    contents = Contents.of(lab, examples=examples)
     shown = [(section, body) for section in sections.found() if (body := section.render(contents)) is not None]
-    return page.document(overview.render(contents), shown)
+    return page.document(overview.render(contents), shown, examples=examples)

@@ -8,6 +8,7 @@ follow light and dark.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,9 @@ from trajlab.report.markup import Html, join, tag
 WIDE, NARROW = 1000, 340
 SERIES = 8
 """Lines that one chart can hold and a reader can tell apart."""
+
+_LETTER = 8.2
+"""Width of a letter of a bold name, in the units of a chart: an estimate on the safe side."""
 
 Points = Sequence[tuple[float, float | None]]
 
@@ -87,8 +91,12 @@ def shares(
     """One full-width bar a row, cut into classes that add up to one."""
 
     def draw(width: int) -> Html:
-        bars = [_share_bar(row, classes, width, 62 * n, of) for n, row in enumerate(rows)]
-        return _svg(width, len(rows) * 62 - 6, told, bars)
+        bars, y = [], 0
+        for name, parts in rows:
+            lines = textwrap.wrap(name, int(width / _LETTER)) or [""]
+            bars.append(_share_bar(lines, parts, classes, width, y, of))
+            y += 45 + 17 * len(lines)
+        return _svg(width, y - 6, told, bars)
 
     return join(legend([(name, f"d{k}") for k, name in enumerate(classes)]), both(draw))
 
@@ -144,18 +152,20 @@ def _svg(width: int, height: int, told: str, parts: Sequence[Html]) -> Html:
     return tag("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=told, cls=f"chart {shape}")
 
 
-def _share_bar(row: tuple[str, Sequence[float]], classes: Sequence[str], width: int, y: int, of: str) -> Html:
-    name, parts = row
-    drawn = [tag("text", name, x=0, y=y + 15, cls="strong")]
+def _share_bar(
+    name: Sequence[str], parts: Sequence[float], classes: Sequence[str], width: int, y: int, of: str
+) -> Html:
+    drawn = [tag("text", line, x=0, y=y + 15 + 17 * n, cls="strong") for n, line in enumerate(name)]
+    top = y + 6 + 17 * len(name)
     x = 0.0
     for k, part in enumerate(parts):
         size, said = part * width, words.share(part)
         if size >= 0.1:
-            title = tag("title", f"{name}: {said} {of} {classes[k]}")
-            box = {"x": f"{x:.1f}", "y": str(y + 23), "width": f"{max(size - 1, 0.5):.1f}", "height": "30"}
+            title = tag("title", f"{' '.join(name)}: {said} {of} {classes[k]}")
+            box = {"x": f"{x:.1f}", "y": str(top), "width": f"{max(size - 1, 0.5):.1f}", "height": "30"}
             drawn.append(tag("rect", title, **box, cls=f"d{k}"))
         if size > 13 + 7.5 * len(said):
-            where = {"x": f"{x + size / 2:.1f}", "y": str(y + 43)}
+            where = {"x": f"{x + size / 2:.1f}", "y": str(top + 20)}
             drawn.append(tag("text", said, **where, text_anchor="middle", cls=f"on d{k}"))
         x += size
     return join(drawn)

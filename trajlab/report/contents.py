@@ -86,6 +86,7 @@ select
     source.name,
     source.kind,
     source.tz,
+    source.fingerprint,
     source.rows,
     coalesce(sum(tally.rows) filter (tally.outcome = 'kept'), 0)::bigint as kept,
     coalesce(sum(tally.rows) filter (tally.outcome <> 'kept'), 0)::bigint as refused
@@ -131,13 +132,15 @@ class Contents:
     lab: Lab
     summary: Answer
     releases: tuple[Published, ...]
+    examples: int = 0
+    """People whose days may be drawn: none, unless whoever writes the page says that they may be."""
 
     @classmethod
-    def of(cls, lab: Lab) -> Contents:
+    def of(cls, lab: Lab, *, examples: int = 0) -> Contents:
         summary = Answer.to(lab, RELEASES)
         rows = list(summary.frame.iter_rows(named=True))
         releases = tuple(Published(row, name) for row, name in zip(rows, _names(rows), strict=True))
-        return cls(lab, summary, releases)
+        return cls(lab, summary, releases, examples)
 
     @cached_property
     def sources(self) -> Answer:

@@ -92,6 +92,7 @@ def cells(contents: Contents, asked: Asked, release: Published) -> Html | None:
         _titles(frame),
         LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0),
         "People singled out",
+        titled=maps.MOST_TITLED // 4,
     )
     return figure(
         "Cells that give people away",

@@ -1,8 +1,8 @@
 """Cells on a map without a background: outlines in, coloured by class, with a scale bar.
 
 Drawn in an equal-area projection, in whole tenths of a pixel, so that ten thousand cells
-stay light. Up to `MOST_TITLED` cells each say their values when pointed at; beyond that
-the cells of a class are one shape.
+stay light. Up to `MOST_TITLED` cells of the maps on a page each say their values when pointed
+at; beyond that the cells of a class are one shape.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trajlab.report.charts import legend
 from trajlab.report.markup import Html, tag, text
 from trajlab.spatial.projection import LocalMetres
 
-MOST_TITLED = 3000
+MOST_TITLED = 12_000
 CLASSES = 7
 WIDTH, HEIGHT = 10_000, 6_400
 _CORE = 0.97
@@ -39,11 +39,14 @@ def draw(
     titles: Sequence[str],
     plane: LocalMetres,
     unit: str,
+    *,
+    titled: int = MOST_TITLED,
 ) -> Html | None:
     """A map of the cells that have an outline (well-known text, degrees); None where none has.
 
     The view holds all cells unless a few lie so far away that the others would vanish; those
     are left out, and the map says how many. `weights` says how much each cell matters to the view.
+    `titled` is how many cells may have a title of their own, where a page has several maps.
     """
     shapes = plane.to_metres(shapely.from_wkt(np.array(outlines, dtype=object)))
     drawable = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
@@ -64,7 +67,7 @@ def draw(
     classes = np.searchsorted(breaks[1:-1], values, side="right")
     spread = _colours(len(breaks) - 1)
     paths = _paths(shapely.transform(shapes, pixels))
-    one_by_one = int(inside.sum()) <= MOST_TITLED
+    one_by_one = int(inside.sum()) <= titled
     groups = []
     for k in range(len(breaks) - 1):
         members = np.flatnonzero(inside & (classes == k))

@@ -1,14 +1,13 @@
-"""The first screen: what was published and what to know of it at once, in one paragraph and a row of cards."""
+"""The first screen: what was published, what an adversary gets from it, and each release on a card."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from trajlab.report import words
+from trajlab.report import findings, sections, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import TITLE
-from trajlab.report.sections import reidentification
 
 CARDS = 6
 """Releases that get a card; the table below the cards has all of them."""
@@ -50,11 +49,22 @@ def _published(contents: Contents) -> Html:
     return join(
         tag("h1", TITLE),
         tag("p", _what(releases), " ", _alone(releases), " ", _small(releases), cls="lede"),
-        tag(
-            "p", _filled(releases), " ", _hidden(releases), " ", reidentification.sentence(contents), cls="lede second"
-        ),
+        _found(contents),
+        tag("p", _filled(releases), " ", _hidden(releases), cls="lede second"),
         tag("div", cards, cls="cards"),
         tag("p", f"{words.counted(more, 'more release')} in the table below.", cls="note") if more else None,
+    )
+
+
+def _found(contents: Contents) -> Html | None:
+    """What the sections have to say at once; where nobody tried anything, that."""
+    found = [
+        (section.name, section.title, finding) for section in sections.found() for finding in section.findings(contents)
+    ]
+    if found:
+        return findings.cards(found)
+    return tag(
+        "p", "No attack was run and no question asked yet: what these counts give away is not known.", cls="lede"
     )
 
 
@@ -64,15 +74,18 @@ def _what(releases: tuple[Published, ...]) -> Child:
     periods = [release.period for release in releases if release.period]
     first, last = min((a for a, _ in periods), default=None), max((b for _, b in periods), default=None)
     lengths = [words.span(seconds) for seconds in sorted({r.row["slot_seconds"] for r in releases})]
-    kinds = sorted({words.cells(r.row["index_name"]) for r in releases})
+    kinds = sorted(words.uncapitalised(kind) for kind in {words.cells(r.row["index_name"]) for r in releases})
     length = (last - first).days + 1 if first and last else max(release.days for release in releases)
     days = words.counted(length, "day")
     every = f"every {words.listed(lengths)}".replace("every 1 ", "every ")
     if len(releases) == 1:
         cells = words.counted(releases[0].row["cells"], "cell")
-        how = [_strong(cells), f" ({_lower(kinds[0])})"]
+        how = [_strong(cells), f" ({kinds[0]})"]
     else:
-        how = [_strong(words.counted(len(releases), "release")), f": {words.listed([_lower(kind) for kind in kinds])}"]
+        how = [
+            _strong(words.counted(len(releases), "release")),
+            f": {words.listed(kinds)}",
+        ]
     when = f" ({words.between(first, last)}) in " if first and last else " in "
     return [_strong(who), f" {verb} counted {every} over ", _strong(days), when, *how, "."]
 
@@ -85,7 +98,7 @@ def _alone(releases: tuple[Published, ...]) -> Child:
     low, high = _extremes(releases, "alone")
     alone = _spread(releases, "alone", words.share)
     which = (
-        f" (fewest with {_lower(low.name)}, most with {_lower(high.name)})"
+        f" (fewest with {words.uncapitalised(low.name)}, most with {words.uncapitalised(high.name)})"
         if alone != words.share(low.row["alone"])
         else ""
     )
@@ -169,10 +182,6 @@ def _spread(releases: tuple[Published, ...], key: str, say: Callable[[float], st
 def _extremes(releases: tuple[Published, ...], key: str) -> tuple[Published, Published]:
     told = [release for release in releases if release.row[key] is not None]
     return min(told, key=lambda release: release.row[key]), max(told, key=lambda release: release.row[key])
-
-
-def _lower(name: str) -> str:
-    return name if name.startswith("H3") else name[:1].lower() + name[1:]
 
 
 def _strong(text: str) -> Html:

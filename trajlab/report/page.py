@@ -13,8 +13,8 @@ TITLE = "What the published counts show"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def document(first_screen: Html, sections: Sequence[tuple[Section, Html]]) -> str:
-    """The whole page, from the doctype on."""
+def document(first_screen: Html, sections: Sequence[tuple[Section, Html]], *, examples: int = 0) -> str:
+    """The whole page, from the doctype on; it says whether it shows the days of anybody."""
     links = [tag("a", section.title, href=f"#{section.name}") for section, _ in sections]
     return shell(
         f"{TITLE} · trajlab",
@@ -28,7 +28,7 @@ def document(first_screen: Html, sections: Sequence[tuple[Section, Html]]) -> st
             tag("section", first_screen, id="findings", cls="hero"),
             [tag("section", tag("h2", section.title), content, id=section.name) for section, content in sections],
         ),
-        tag("footer", tag("p", _colophon())),
+        tag("footer", tag("p", _colophon(examples))),
     )
 
 
@@ -52,7 +52,7 @@ def style(*names: str) -> Html:
     return Html("".join(Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8") for name in names))
 
 
-def tabs(group: str, panels: Sequence[tuple[str, Child]]) -> Html:
+def tabs(group: str, panels: Sequence[tuple[str, Child]], *, choose: str = "Choose a release") -> Html:
     """One panel at a time, chosen by radio buttons: works without script, and prints all of them."""
     if len(panels) == 1:
         return join(panels[0][1])
@@ -64,12 +64,18 @@ def tabs(group: str, panels: Sequence[tuple[str, Child]]) -> Html:
             tag("label", name, for_=key),
             tag("div", tag("p", name, cls="print-only"), panel, cls="panel"),
         ]
-    return tag("div", shown, cls="tabs", role="group", aria_label="Choose a release")
+    return tag("div", shown, cls="tabs", role="group", aria_label=choose)
 
 
-def _colophon() -> Child:
+def _colophon(examples: int) -> Child:
+    holds = "The page holds counts and sums over people, nobody's trace, and asks the network for nothing."
+    if examples:
+        holds = (
+            "The page shows days of single people, because whoever wrote it said that they are simulated or agreed to "
+            "it: do not pass it on if that is not so. It asks the network for nothing."
+        )
     return (
-        f"Made with trajlab {__version__} from the tables of one lab. The page holds counts and sums over people, "
-        "nobody's trace, and asks the network for nothing. It was written for those who run the study: shares "
-        "marked as filled or hidden come from the records themselves and are not part of what was published."
+        f"Made with trajlab {__version__} from the tables of one lab. {holds} It was written for those who run the "
+        "study: shares marked as filled or hidden come from the records themselves and are not part of what was "
+        "published."
     )

@@ -75,6 +75,11 @@ def cells(index: str) -> str:
     return {"zones": "Zones", "places": "Named places", "matrix": "Cells of a published table"}.get(kind, index)
 
 
+def uncapitalised(name: str) -> str:
+    """The name of a release inside a sentence."""
+    return name if name.startswith("H3") else name[:1].lower() + name[1:]
+
+
 def short(label: str, most: int = 60) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 

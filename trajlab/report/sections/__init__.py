@@ -2,7 +2,8 @@
 
 A section has a `TITLE`, a `POSITION` (lower is higher on the page), `TERMS` (every figure it
 shows, explained in words; they are collected at the end of the page) and a function
-`render` that returns its body, or None where the lab holds nothing for it to show.
+`render` that returns its body, or None where the lab holds nothing for it to show. It may have a
+function `findings` as well: what the first screen says of it at once.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from trajlab.report.contents import Contents
+    from trajlab.report.findings import Finding
     from trajlab.report.markup import Html
 
 
@@ -26,6 +28,7 @@ class Section:
     position: int
     terms: dict[str, str]
     render: Callable[[Contents], Html | None]
+    findings: Callable[[Contents], Sequence[Finding]]
 
 
 def found() -> list[Section]:
@@ -36,4 +39,9 @@ def found() -> list[Section]:
 
 def load(name: str) -> Section:
     module = importlib.import_module(f"{__name__}.{name}")
-    return Section(name, module.TITLE, module.POSITION, module.TERMS, module.render)
+    findings = getattr(module, "findings", _nothing)
+    return Section(name, module.TITLE, module.POSITION, module.TERMS, module.render, findings)
+
+
+def _nothing(contents: Contents) -> Sequence[Finding]:
+    return ()

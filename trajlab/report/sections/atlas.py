@@ -55,15 +55,16 @@ def render(contents: Contents) -> Html | None:
     if not drawn:
         return None
     more = len(contents.releases) - len(drawn)
+    titled = maps.MOST_TITLED // len(drawn)
     return join(
-        tabs("map", [(release.name, _panel(contents, release)) for release in drawn]),
+        tabs("map", [(release.name, _panel(contents, release, titled)) for release in drawn]),
         tag("p", f"The first {MOST_MAPS} releases are drawn; {more} more are in the tables.", cls="note")
         if more
         else None,
     )
 
 
-def _panel(contents: Contents, release: Published) -> Child:
+def _panel(contents: Contents, release: Published, titled: int) -> Child:
     answer = contents.ask(CELLS, release_id=release.id)
     frame = answer.frame
     if not len(frame):
@@ -77,6 +78,7 @@ def _panel(contents: Contents, release: Published) -> Child:
         _titles(frame),
         LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0),
         "Mean people per slot",
+        titled=titled,
     )
     if drawing is None:
         return figure(
@@ -85,7 +87,7 @@ def _panel(contents: Contents, release: Published) -> Child:
             short,
             note="These cells have no place on a map.",
         )
-    pointed = "Point at a cell for its values. " if len(frame) <= maps.MOST_TITLED else ""
+    pointed = "Point at a cell for its values. " if len(frame) <= titled else ""
     return figure(
         "Where people are counted", drawing, short, note=f"{pointed}Equal areas on the map are equal on the ground."
     )

@@ -1,12 +1,13 @@
-"""How it was made: settings, seeds, versions and input of each release, and what each figure means."""
+"""How it was made: settings, seeds, versions and input of each release and question, and what each figure means."""
 
 from __future__ import annotations
 
 import json
 
+from trajlab.query import Query, catalogue
 from trajlab.report import sections, words
 from trajlab.report.contents import Contents
-from trajlab.report.evidence import block
+from trajlab.report.evidence import block, table
 from trajlab.report.markup import Child, Html, join, tag
 
 TITLE = "How it was made"
@@ -38,7 +39,33 @@ _FACTS = {
 def render(contents: Contents) -> Html | None:
     if not contents.releases:
         return None
-    return join(_settings(contents), _terms())
+    return join(_settings(contents), [_asked(contents, query) for query in _questions()], _terms())
+
+
+def _questions() -> list[Query]:
+    """Every table of the study that keeps what was done with which settings and seed, but for the releases."""
+    kept = {"settings", "seed", "versions"}
+    return [query for query in catalogue().values() if kept <= {column.name for column in query.columns}]
+
+
+def _asked(contents: Contents, query: Query) -> Html | None:
+    """One line for each run or question, with everything that it takes to get the same numbers again."""
+    answer = contents.ask(f"select * from {query.table} order by {', '.join(query.grain)}")  # noqa: S608
+    if not len(answer.frame):
+        return None
+    names = {release.id: release.name for release in contents.releases}
+    show = {
+        "release_id": lambda release_id: names.get(release_id, release_id),
+        "settings": _listed,
+        "versions": _listed,
+    }
+    heads = {column.name: column.name.removesuffix("_id").replace("_", " ").capitalize() for column in query.columns}
+    return block(table(f"{query.summary[:1].upper()}{query.summary[1:]}", answer.frame, show=show, heads=heads), answer)
+
+
+def _listed(told: str) -> str:
+    """A JSON object on one line: names and values."""
+    return ", ".join(f"{name} {words.NOTHING if value is None else value}" for name, value in json.loads(told).items())
 
 
 def _settings(contents: Contents) -> Html | None:

@@ -11,6 +11,7 @@ from trajlab.report import charts, naming, words
 from trajlab.report.bars import Bar, Groups
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, Show, block, figure, table
+from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 
@@ -143,6 +144,48 @@ _WHY = (
     "An adversary has the published counts and nothing else: no name, no record, no known trace. An attack joins the "
     "counts of one slot to those of the next, and one day to the next, until every person counted has a track."
 )
+
+
+def findings(contents: Contents) -> list[Finding]:
+    best = best_run(contents)
+    if best is None:
+        return []
+    told = [
+        "of slots: so often an adversary who has the counts and nothing else places a person in the right cell (",
+        tag("strong", best.name), f", {words.uncapitalised(best.release.name)}).",
+    ]  # fmt: skip
+    row = best.score
+    yardsticks = {"if nobody moved": row["stay"], "joined at random": row["shuffle"]}
+    return [Finding(row["estimate"], told, row["low"], row["high"], yardsticks)]
+
+
+@dataclass(frozen=True)
+class Best:
+    """A run, by the row of its final score."""
+
+    release: Published
+    name: str
+    pairing: str
+    score: dict[str, Any]
+
+    @property
+    def run_id(self) -> str:
+        return str(self.score["run_id"])
+
+
+def best_run(contents: Contents) -> Best | None:
+    """The attack that is right most often, on any release; None where none was run, or none can be scored."""
+    found = []
+    for release in contents.releases:
+        answer = contents.ask(RUNS, release_id=release.id)
+        if not len(answer.frame):
+            continue
+        runs = _Runs.of(list(answer.frame.iter_rows(named=True)))
+        accuracy = contents.ask(ACCURACY, release_id=release.id, pairing=runs.pairing)
+        best = runs.best(accuracy.frame) if len(accuracy.frame) else None
+        if best is not None and best["run_id"] in runs.skilled:
+            found.append(Best(release, runs.names[best["run_id"]], runs.pairing, best))
+    return max(found, key=lambda each: float(each.score["estimate"]), default=None)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from trajlab.report.asked import Asked, interval, those
 from trajlab.report.bars import Bar, Groups
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, figure
+from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 
@@ -65,18 +66,18 @@ def render(contents: Contents) -> Html | None:
     )
 
 
-def sentence(contents: Contents) -> Child:
-    """The most that any question found, in one sentence for the first screen; None where nothing was asked."""
+def findings(contents: Contents) -> list[Finding]:
+    """The most that any question found."""
     found = [asked for release in contents.releases if (asked := Asked.of(contents, release))]
     if not found:
-        return None
+        return []
     asked = max(found, key=lambda each: float(each.lead["singled_out"]))
     row = asked.lead
-    return [
-        f"Knowing {asked.what[row['risk_id']]} of a person is enough to single out ",
-        tag("strong", words.share(row["singled_out"])),
-        f" of {those(row)} in the {asked.where[row['searched_id']]}.",
-    ]
+    told = [
+        f"of {those(row)} in the {asked.where[row['searched_id']]} are singled out by whoever knows ",
+        tag("strong", asked.what[row["risk_id"]]), " of them.",
+    ]  # fmt: skip
+    return [Finding(row["singled_out"], told, row["low"], row["high"], {"a blind guess": row["blind_guess"]})]
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
