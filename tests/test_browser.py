@@ -1,0 +1,234 @@
+"""What people look at, in a real browser: drawn, readable, reachable by keyboard, and silent on the network.
+
+Needs Chromium (`apt-get install chromium`; the variable CHROMIUM names another one). Without it these
+tests are skipped and say so, unless TRAJLAB_BROWSER=required.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import importlib.util
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from chromium import Browser, Tab, chromium, program
+from PIL import Image
+
+import trajlab as tl
+
+if program() is None:
+    why = "NO BROWSER: nothing here was looked at. Install chromium (Debian: apt-get install chromium)"
+    if os.environ.get("TRAJLAB_BROWSER") == "required":
+        pytest.fail(why, pytrace=False)
+    pytest.skip(why, allow_module_level=True)
+
+PHONE, DESK = 375, 1600
+SEEN = [(PHONE, False), (PHONE, True), (DESK, False), (DESK, True)]
+HOSTILE = ["<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", "</title></svg><b>&amp;"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a lab that has something for every section."""
+    lab = tl.open(":memory:")
+    lab.ingest(tl.simulate(people=60, days=3, seed=1), tz="Europe/Lisbon")
+    lab.geography(stations=tl.simulate_stations(people=60, days=3, seed=1))
+    release = lab.release("square:1000", "1h")
+    lab.feasibility(release)
+    lab.risk(lab.attack(release, "xu2017"), "top:2")
+    lab.risk(release, "top:2")
+    lab.risk(release, "points:2")
+    lab.risk(lab.protect(release, "cut:6h"), "points:2")
+    lab.release("h3:8", "1h", min_count=2)
+    lab.release("stations", "2h")
+    return lab.report(tmp_path_factory.mktemp("page") / "report.html", example_people=2).as_uri()
+
+
+def colours(picture: bytes) -> np.ndarray:
+    """How many pixels have each colour, most first."""
+    pixels = np.asarray(Image.open(io.BytesIO(picture)).convert("RGB")).reshape(-1, 3)
+    return np.sort(np.unique(pixels, axis=0, return_counts=True)[1])[::-1]
+
+
+def axe(tab: Tab) -> list[str]:
+    """What axe-core holds against the page: contrast, names, labels, order."""
+    found = importlib.util.find_spec("axe_core_python")
+    assert found is not None
+    assert found.origin is not None
+    tab.run(Path(found.origin).with_name("axe.min.js").read_text(encoding="utf-8") + "; 0")
+    told = tab.run(
+        "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'], resultTypes: ['violations']})"
+        ".then(r => r.violations.map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + ' '"
+        " + n.failureSummary).join(' | ')))"
+    )
+    return list(told)
+
+
+@pytest.mark.parametrize(("width", "dark"), SEEN)
+def test_the_report_is_quiet_and_fits_the_screen(browser: Browser, report: str, width: int, dark: bool) -> None:
+    with browser.tab(width=width, dark=dark) as tab:
+        tab.open(report)
+        assert tab.requests == [report]
+        assert tab.complaints == []
+        assert tab.run("document.documentElement.scrollWidth") <= width
+        beyond = tab.run(
+            "[...document.querySelectorAll('main *')].filter(e => e.checkVisibility() && !e.closest('.scroll, pre, nav') "
+            "&& e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 120))"
+        )
+        assert beyond == []
+
+
+@pytest.mark.parametrize(("width", "dark"), SEEN)
+def test_axe_finds_nothing_to_hold_against_the_report(browser: Browser, report: str, width: int, dark: bool) -> None:
+    with browser.tab(width=width, dark=dark) as tab:
+        tab.open(report)
+        tab.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+        assert axe(tab) == []
+
+
+@pytest.mark.parametrize(("width", "dark"), [(PHONE, False), (DESK, True)])
+def test_charts_and_maps_are_really_drawn(browser: Browser, report: str, width: int, dark: bool) -> None:
+    with browser.tab(width=width, dark=dark) as tab:
+        tab.open(report)
+        tab.run(
+            "[...document.querySelectorAll('main svg')].filter(e => e.checkVisibility())"
+            ".forEach((e, n) => e.id = 'drawing-' + n)"
+        )
+        drawings = tab.run("[...document.querySelectorAll('svg[id^=drawing]')].map(e => [e.id, e.classList.value])")
+        assert {kind for _, kinds in drawings for kind in kinds.split()} >= {"map", "chart", "gauge"}
+        assert len(drawings) >= 15
+        for name, kind in drawings:
+            counts = colours(tab.picture(f"#{name}"))
+            assert len(counts) >= 4, (name, kind)
+            assert counts[1:].sum() > 0.01 * counts.sum(), (name, kind)
+
+
+def test_a_map_shows_as_many_colours_as_its_key_and_a_scale(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        key = tab.run(
+            "[...document.querySelectorAll('#atlas .panel .key')].find(e => e.checkVisibility()).querySelectorAll('.chip')"
+            ".values().map(e => getComputedStyle(e).backgroundColor).toArray()"
+        )
+        pixels = np.asarray(Image.open(io.BytesIO(tab.picture("#atlas svg.map"))).convert("RGB")).reshape(-1, 3)
+        painted = {f"rgb({r}, {g}, {b})" for r, g, b in np.unique(pixels, axis=0).tolist()}
+        assert len(key) >= 4
+        assert set(key) <= painted
+        assert re.fullmatch(r"[\d.]+\s(k?m)", tab.run("document.querySelector('#atlas .scale').textContent"))
+        assert "on average" in tab.run("document.querySelector('#atlas svg.map title').textContent")
+
+
+def test_every_link_of_the_navigation_leads_to_its_section(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        links = tab.run("[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.getAttribute('href'))")
+        assert len(links) >= 9
+        for link in links:
+            tab.run(f"document.querySelector('a[href=\"{link}\"]').click()")
+            tab.wait_for(f"location.hash === '{link}'")
+            top = tab.run(f"document.querySelector('{link}').getBoundingClientRect().top")
+            end = tab.run("innerHeight + scrollY >= document.documentElement.scrollHeight - 2")
+            assert -2 <= top <= 120 or end, link
+        assert tab.requests == [report]
+
+
+def test_the_report_can_be_read_with_the_keyboard_alone(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        tab.press("Tab")
+        assert tab.run("document.activeElement.className") == "skip"
+        assert tab.run("document.activeElement.getBoundingClientRect().left") >= 0
+        tab.press("Enter")
+        tab.wait_for("location.hash === '#findings'")
+        tab.run("document.querySelector('#atlas .tabs input').focus()")
+        shown = "[...document.querySelectorAll('#atlas .panel')].map(e => e.checkVisibility())"
+        assert tab.run(shown) == [True, False, False]
+        tab.press("ArrowRight")
+        assert tab.run(shown) == [False, True, False]
+        tab.run("document.querySelector('#releases summary').focus()")
+        tab.press("Enter")
+        assert tab.run("document.querySelector('#releases details').open") is True
+        ring = tab.run("getComputedStyle(document.querySelector('#releases summary')).outlineStyle")
+        assert ring == "solid"
+
+
+def test_every_chart_has_its_table_and_its_query_one_click_away(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        tab.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+        lacking = tab.run(
+            "[...document.querySelectorAll('figure')].filter(f => !f.querySelector('details table tbody td') || "
+            "!/select/.test(f.querySelector('details pre')?.textContent)).map(f => f.querySelector('h3').textContent)"
+        )
+        assert lacking == []
+        assert tab.run("document.querySelectorAll('figure').length") >= 15
+        assert (
+            tab.run("[...document.querySelectorAll('main svg')].filter(e => !e.closest('figure, .finding')).length")
+            == 0
+        )
+
+
+def test_the_report_prints_on_a_decent_number_of_pages(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        printed = tab.pdf()
+    assert printed.startswith(b"%PDF")
+    assert 5 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 60
+
+
+def test_hostile_names_are_shown_and_never_run(browser: Browser, tmp_path: Path) -> None:
+    monday = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
+    rows = [(f"<b>{n}", monday + dt.timedelta(hours=h), HOSTILE[(n + h // 6) % 3]) for n in range(6) for h in range(48)]
+    lab = tl.open(":memory:")
+    frame = pl.DataFrame(rows, schema=["uid", "ts", "place"], orient="row")
+    places = pl.DataFrame({"place": HOSTILE, "lat": [38.70, 38.71, 38.72], "lng": [-9.10, -9.12, -9.11]})
+    lab.ingest(frame, kind="wifi", tz="UTC", places=places)
+    release = lab.release("places", "1h")
+    lab.attack(release, "xu2017")
+    lab.risk(release, "top:2")
+    page = lab.report(tmp_path / "report.html", example_people=2).as_uri()
+    with browser.tab() as tab:
+        tab.call("Page.addScriptToEvaluateOnNewDocument", source="window.alert = () => { window.hurt = true }")
+        tab.open(page)
+        assert tab.run("window.hurt") is None
+        assert tab.run("document.querySelectorAll('script, img, main > b').length") == 0
+        assert tab.complaints == []
+        text = tab.run("document.body.textContent")
+        assert all(json.loads(json.dumps(name)) in text for name in HOSTILE)
+
+
+def test_ten_thousand_cells_each_say_their_value(browser: Browser, tmp_path: Path) -> None:
+    from trajlab.report import maps, page
+    from trajlab.report.markup import tag
+    from trajlab.spatial.projection import LocalMetres
+
+    corners = [(0.001 * (k % 100), 0.001 * (k // 100)) for k in range(10_000)]
+    outlines = [
+        f"POLYGON (({x} {y}, {x + 0.001} {y}, {x + 0.001} {y + 0.001}, {x} {y + 0.001}, {x} {y}))" for x, y in corners
+    ]
+    values = np.arange(1.0, 10_001.0)
+    drawing = maps.draw(
+        "a map", outlines, values, values, [f"cell {n}" for n in range(10_000)], LocalMetres(0.05, 0.05), "n"
+    )
+    file = tmp_path / "map.html"
+    file.write_text(page.shell("map", tag("main", tag("figure", drawing))), encoding="utf-8")
+    with browser.tab() as tab:
+        tab.open(file.as_uri())
+        box = tab.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector('svg.map').getBoundingClientRect())")
+        across = (0.105 + 0.01) / 1.02  # the middle of the eleventh of a hundred cells, within a margin of 1%
+        x, y = box[0] + box[2] * across, box[1] + box[3] * (1 - across)
+        assert tab.run(f"document.elementFromPoint({x}, {y}).textContent") == "cell 1010"
+        assert len(colours(tab.picture("svg.map"))) >= 7
