@@ -55,6 +55,10 @@ class UtilityError(TrajlabError, ValueError):
     """Flows that cannot be compared, or a trade-off that cannot be drawn."""
 
 
+class FigureError(TrajlabError, ValueError):
+    """A figure that this lab has not the tables for, or that this machine cannot draw."""
+
+
 class SimulationError(TrajlabError, ValueError):
     """A city that cannot be simulated was asked for."""
 

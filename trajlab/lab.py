@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from trajlab.attack import Run
+    from trajlab.figures import Drawn
     from trajlab.grid import Box
     from trajlab.ingest import Ingested
     from trajlab.prepare import Prepared, Recipe
@@ -543,6 +544,19 @@ class Lab:
         from trajlab.report import write
 
         return write(self, Path(path), examples=example_people)
+
+    def figure(self, name: str, path: str | Path | None = None, *, release: Release | str | None = None) -> Drawn:
+        """A figure of a paper, such as xu2017-fig8a, from this lab's tables, with the published numbers marked.
+
+        `path` writes it as .svg or .png; the result has the numbers in its `table`. `release` may be left out
+        where only one has what the figure takes. `trajlab figure --list` says what there is.
+        """
+        from trajlab import figures
+
+        drawn = figures.draw(self, name, release=None if release is None else self._given(release).id)
+        if path is not None:
+            figures.save(drawn, Path(path))
+        return drawn
 
     def export(self, folder: str | Path, *, publishable: bool = False, form: str = "parquet") -> list[Path]:
         """Copy the lab's tables to files; `publishable` only those that hold nobody's trace."""

@@ -45,6 +45,7 @@ IN_ORDER = (
     "sql",
     "describe",
     "export",
+    "figure",
     "report",
 )
 """Commands in the order of a study."""

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from trajlab.cli.terminal import Commands, lab_options, opened, pairs, show
+from trajlab.errors import FigureError
 
 
 def sql(args: argparse.Namespace) -> None:
@@ -64,8 +65,37 @@ def _report_options(c: argparse.ArgumentParser) -> None:
     )
 
 
+def figure(args: argparse.Namespace) -> None:
+    """Draw a figure of one of the papers from the lab's tables, the published numbers marked on it.
+
+    `trajlab figure --list` says which there are and what a lab needs for each. Prints the numbers, and
+    writes them as a drawing with -o: .svg, or .png for a page that wants one.
+    """
+    from trajlab import figures
+
+    if args.list:
+        print(figures.listing())
+        return
+    if args.lab is None or args.name is None:
+        raise FigureError("name a lab and a figure, or ask for --list")
+    with opened(args, read_only=True) as lab:
+        drawn = lab.figure(args.name, args.output, release=args.release)
+        show(drawn.table, "table", 60)
+        if args.output:
+            print(f"wrote {args.output}")
+
+
+def _figure_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c, needed=False)
+    c.add_argument("name", nargs="?", help="such as xu2017-fig8a")
+    c.add_argument("--list", action="store_true", help="say which figures there are")
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one that has what it takes)")
+    c.add_argument("-o", "--output", help="where to draw it: a .svg or .png file")
+
+
 COMMANDS: Commands = {
     sql: _sql_options,
     describe: _describe_options,
+    figure: _figure_options,
     report: _report_options,
 }

@@ -20,8 +20,8 @@ Commands = dict[Callable[[argparse.Namespace], None], Callable[[argparse.Argumen
 """What each command does, and the function that adds its options."""
 
 
-def lab_options(c: argparse.ArgumentParser) -> None:
-    c.add_argument("lab", help="the lab file, such as lab.duckdb")
+def lab_options(c: argparse.ArgumentParser, *, needed: bool = True) -> None:
+    c.add_argument("lab", nargs=None if needed else "?", help="the lab file, such as lab.duckdb")
     c.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
     c.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
 

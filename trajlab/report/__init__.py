@@ -46,11 +46,11 @@ def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[
     return keep(path, written())
 
 
-def keep(path: Path, text: str) -> Path:
-    """Write a text file, all or nothing."""
+def keep(path: Path, content: str | bytes) -> Path:
+    """Write a file, all or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        unfinished.write_text(text, encoding="utf-8", newline="\n")
+        unfinished.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
         unfinished.replace(path)
     except OSError as error:
         raise LabError(f"cannot write {path.name!r}: {error.strerror or error}") from error

@@ -1,0 +1,82 @@
+"""The figures of the papers, drawn from a lab's own tables with the published numbers marked on them.
+
+Each module here has `FIGURES`, found by file name: a figure is one query and how to draw its answer
+(`figure`). The drawing is an SVG that needs nothing around it, or a PNG made from it (`raster`).
+
+    trajlab figure --list
+    trajlab figure lab.duckdb xu2017-fig8a -o fig8a.svg
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trajlab.errors import FigureError, LabError, UnknownNameError
+from trajlab.figures.figure import Drawn, Figure
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from trajlab.lab import Lab
+
+__all__ = ["Drawn", "Figure", "draw", "known", "listing", "save"]
+
+FORMS = (".svg", ".png")
+_NO_FIGURES = {"figure", "plot", "raster"}
+
+
+@functools.cache
+def known() -> dict[str, Figure]:
+    """Every figure by its name, paper by paper."""
+    modules = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in _NO_FIGURES)
+    every = [figure for name in modules for figure in importlib.import_module(f"{__name__}.{name}").FIGURES]
+    return {figure.name: figure for figure in every}
+
+
+def listing() -> str:
+    """One line for each figure: its name, what it shows, and what a lab needs for it."""
+    width = max(map(len, known()))
+    return "\n".join(f"{name:<{width}}  {figure.title}; needs {figure.needs}" for name, figure in known().items())
+
+
+def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
+    """The figure of that name from the tables of a lab, for one release: the only one that has what it takes."""
+    if name not in known():
+        raise UnknownNameError("figure", name, known())
+    figure = known()[name]
+    answers = _answers(lab, figure, [release] if release is not None else _releases(lab))
+    if not answers:
+        where = f"release {release}" if release is not None else "no release of this lab"
+        lacks = "lacks" if release is not None else "has"
+        raise FigureError(f"{name}: {where} {lacks} what it is drawn from; it needs {figure.needs}")
+    if len(answers) > 1 and not figure.across:
+        there = ", ".join(answers)
+        raise FigureError(f"{name} can be drawn for {len(answers)} releases: say which; there are: {there}")
+    fullest = max(answers, key=lambda release_id: len(answers[release_id]))
+    return Drawn(figure, fullest, answers[fullest])
+
+
+def save(drawn: Drawn, path: Path) -> Path:
+    """Write .svg or .png, all or nothing."""
+    from trajlab.figures.raster import png
+    from trajlab.report import keep
+
+    form = path.suffix.lower()
+    if form not in FORMS:
+        raise LabError(f"{path.name!r} is neither .svg nor .png: name the file {drawn.figure.name}.svg")
+    return keep(path, drawn.svg() if form == ".svg" else png(drawn.svg()))
+
+
+def _releases(lab: Lab) -> list[str]:
+    found = lab.sql("select release_id from counts.release order by release_id")
+    return [str(release_id) for release_id in found["release_id"]]
+
+
+def _answers(lab: Lab, figure: Figure, releases: list[str]) -> dict[str, pl.DataFrame]:
+    """What each release has for the figure, where it has anything."""
+    answers = {release_id: lab.sql(figure.sql, release_id=release_id) for release_id in releases}
+    return {release_id: frame for release_id, frame in answers.items() if len(frame)}
