@@ -114,8 +114,9 @@ class Tab:
         return done["result"].get("value")
 
     def wait_for(self, script: str) -> None:
+        """Wait until an expression is true, whatever it says of a page that is still on its way."""
         until = time.monotonic() + PATIENCE
-        while not self.run(script):
+        while not self.run(f"(() => {{ try {{ return {script} }} catch {{ return false }} }})()"):
             assert time.monotonic() < until, f"never became true: {script}"
             time.sleep(0.05)
 

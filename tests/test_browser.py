@@ -12,6 +12,7 @@ import io
 import json
 import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -232,3 +233,72 @@ def test_ten_thousand_cells_each_say_their_value(browser: Browser, tmp_path: Pat
         x, y = box[0] + box[2] * across, box[1] + box[3] * (1 - across)
         assert tab.run(f"document.elementFromPoint({x}, {y}).textContent") == "cell 1010"
         assert len(colours(tab.picture("svg.map"))) >= 7
+
+
+@pytest.fixture(scope="module")
+def playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    from trajlab.explore.sandbox import Sandbox
+    from trajlab.explore.server import Server
+
+    path = tmp_path_factory.mktemp("played") / "lab.duckdb"
+    with tl.open(path) as lab:
+        lab.ingest(tl.simulate(people=30, days=2, seed=1), tz="Europe/Lisbon")
+        release = lab.release("h3:7", "1h")
+        lab.attack(release, "xu2017")
+        lab.risk(release, "points:2")
+    with (
+        Sandbox(path, seconds=20, rows=500, memory_limit="1GB") as sandbox,
+        Server(sandbox, port=0, token="for-tests") as server,
+    ):
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server.address
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(PHONE, True), (DESK, False)])
+@pytest.mark.parametrize("place", ["", "?part=recovery", "tables", "tables?name=counts.occupancy", "sql"])
+def test_the_playground_is_quiet_fits_and_axe_is_content(
+    browser: Browser, playground: str, place: str, width: int, dark: bool
+) -> None:
+    with browser.tab(width=width, dark=dark) as tab:
+        tab.open(playground + place)
+        assert tab.complaints == []
+        assert set(tab.requests) == {playground + place, f"{playground}keys.js"}
+        assert tab.run("document.documentElement.scrollWidth") <= width
+        assert axe(tab) == []
+
+
+def test_a_query_is_asked_and_answered_with_the_keyboard_alone(browser: Browser, playground: str) -> None:
+    query = (
+        "select cell.label, count(*) as counts, any_value(cell.polygon) as polygon from counts.occupancy as o "
+        "join grid.cell as cell using (cell) group by cell.label"
+    )
+    with browser.tab() as tab:
+        tab.open(playground + "sql")
+        assert tab.run("document.activeElement.id") == "query"
+        tab.run("document.activeElement.select()")
+        tab.call("Input.insertText", text=query)
+        tab.press("Enter", ctrl=True)
+        tab.wait_for("!!document.querySelector('#answer svg.map')")
+        assert len(colours(tab.picture("#answer svg.map"))) >= 5
+        assert tab.run("document.querySelector('#query').value") == query
+        tab.run("document.querySelector('#query').select()")
+        tab.run("document.querySelector('#query').focus()")
+        tab.call("Input.insertText", text="drop table counts.release")
+        tab.press("Enter", ctrl=True)
+        tab.wait_for("!!document.querySelector('.trouble')")
+        assert "only reads" in tab.run("document.querySelector('.trouble').textContent")
+        assert tab.complaints == []
+
+
+def test_choosing_an_attack_shows_its_scores(browser: Browser, playground: str) -> None:
+    with browser.tab() as tab:
+        tab.open(playground)
+        tab.run(
+            "(() => { const s = document.querySelector('select[name=run]'); s.value = [...s.options].find("
+            "o => o.text === 'xu2017').value; s.dispatchEvent(new Event('change')); })()"
+        )
+        tab.wait_for("/Scores of xu2017/.test(document.body.textContent)")
+        assert tab.complaints == []

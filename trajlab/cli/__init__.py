@@ -47,6 +47,7 @@ IN_ORDER = (
     "export",
     "figure",
     "report",
+    "explore",
 )
 """Commands in the order of a study."""
 
@@ -56,7 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? and goes on
-    args = _parser().parse_args(_joined(sys.argv[1:] if argv is None else list(argv)))
+    given = _joined(list(sys.argv[1:] if argv is None else argv))
+    args = parser(next((word for word in given if not word.startswith("-")), None)).parse_args(given)
     try:
         args.run(args)
         sys.stdout.flush()
@@ -75,12 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser(asked: str | None) -> argparse.ArgumentParser:
+    """Every command, with the options of the one asked for: those of some need imports that take a moment."""
     from trajlab import __version__
 
-    parser = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
-    parser.add_argument("--version", action="version", version=f"trajlab {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
+    top = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
+    top.add_argument("--version", action="version", version=f"trajlab {__version__}")
+    commands = top.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
     modules = (adversaries, answers, flows, publishing, records, schedules)
     known = {run: options for module in modules for run, options in module.COMMANDS.items()}
     for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(_name(each[0]))):
@@ -89,9 +92,10 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             _name(run), help=short[0].lower() + short[1:], description=text, formatter_class=_shape
         )
-        options(command)
+        if _name(run) == asked:
+            options(command)
         command.set_defaults(run=run)
-    return parser
+    return top
 
 
 def _name(run: Callable[..., None]) -> str:

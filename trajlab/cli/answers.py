@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from trajlab.cli.terminal import Commands, lab_options, opened, pairs, show
 from trajlab.errors import FigureError
@@ -93,9 +94,38 @@ def _figure_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("-o", "--output", help="where to draw it: a .svg or .png file")
 
 
+def explore(args: argparse.Namespace) -> None:
+    """Open a playground on the lab, for a browser on this machine; nothing in it can change the lab.
+
+    Choose a release, an attack and an adversary, look at tables, charts and maps, and ask in SQL with
+    the meaning of every table beside it. It listens on loopback alone, at an address with a secret part,
+    and a query can reach neither files nor extensions. While it is open, other commands can read the lab
+    and not change it.
+    """
+    from trajlab.explore import serve
+
+    serve(
+        Path(args.lab),
+        port=args.port,
+        seconds=args.seconds,
+        rows=args.rows,
+        memory_limit=args.memory_limit,
+        threads=args.threads,
+        say=lambda told: print(told, flush=True),
+    )
+
+
+def _explore_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("--port", type=int, default=0, help="default: any that is free")
+    c.add_argument("--seconds", type=float, default=30, help="a query is stopped after so long (default: 30)")
+    c.add_argument("--rows", type=int, default=1000, help="rows that an answer shows at most (default: 1000)")
+
+
 COMMANDS: Commands = {
     sql: _sql_options,
     describe: _describe_options,
     figure: _figure_options,
     report: _report_options,
+    explore: _explore_options,
 }

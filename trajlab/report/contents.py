@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +142,11 @@ class Contents:
         releases = tuple(Published(row, name) for row, name in zip(rows, _names(rows), strict=True))
         return cls(lab, summary, releases, examples)
 
+    def only(self, release: Published) -> Contents:
+        """The same lab as if it had this one release."""
+        frame = self.summary.frame.filter(pl.col("release_id") == release.id)
+        return replace(self, summary=replace(self.summary, frame=frame), releases=(release,))
+
     @cached_property
     def sources(self) -> Answer:
         return self.ask(SOURCES)
@@ -159,7 +164,7 @@ class Contents:
         return set(catalogue()).difference(there["name"])
 
     def name_of(self, release_id: str) -> str:
-        return next(release.name for release in self.releases if release.id == release_id)
+        return next((release.name for release in self.releases if release.id == release_id), release_id)
 
 
 def _dated(row: dict[str, Any]) -> bool:

@@ -59,12 +59,17 @@ def _query(answer: Answer) -> Html:
 
 
 def table(
-    caption: str, frame: pl.DataFrame, *, show: Show | None = None, heads: Mapping[str, str] | None = None
+    caption: str,
+    frame: pl.DataFrame,
+    *,
+    show: Show | None = None,
+    heads: Mapping[str, str] | None = None,
+    longest: int = LONGEST,
 ) -> Html:
     """A frame as a table: numbers to the right, columns shown as `show` says."""
     show, heads = show or {}, heads or {}
     numeric = {name for name, kind in frame.schema.items() if kind.is_numeric()}
-    cut = f" (the first {LONGEST} of {len(frame):,} rows)" if len(frame) > LONGEST else ""
+    cut = f" (the first {longest} of {len(frame):,} rows)" if len(frame) > longest else ""
     head = [
         tag(
             "th",
@@ -82,7 +87,7 @@ def table(
                 for name, value in row.items()
             ],
         )
-        for row in frame.head(LONGEST).iter_rows(named=True)
+        for row in frame.head(longest).iter_rows(named=True)
     ]
     return tag(
         "div",

@@ -32,17 +32,20 @@ def document(first_screen: Html, sections: Sequence[tuple[Section, Html]], *, ex
     )
 
 
-def shell(title: str, *body: Child) -> str:
-    """A page with the style of the report and nothing else in it yet."""
+def shell(
+    title: str, *body: Child, policy: str = _POLICY, style_too: Html | None = None, script: str | None = None
+) -> str:
+    """A page with the style of the report and nothing else in it yet; a script only where the policy allows one."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
-        tag("style", style("colours", "charts", "style")),
+        tag("style", style("colours", "charts", "style"), style_too),
+        tag("script", src=script, defer=True) if script is not None else None,
     )
     return join(Html("<!DOCTYPE html>\n"), tag("html", head, Html("\n"), tag("body", *body), lang="en"), Html("\n"))
 

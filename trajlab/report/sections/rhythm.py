@@ -143,7 +143,8 @@ def render(contents: Contents) -> Html | None:
 
 def _lines(contents: Contents, answer: Answer, column: str) -> dict[str, charts.Points]:
     points: dict[str, list[tuple[float, float | None]]] = {release.name: [] for release in contents.releases}
-    for release_id, hour, value in answer.frame.select("release_id", "hour_of_week", column).iter_rows():
+    shown = answer.frame.filter(pl.col("release_id").is_in([release.id for release in contents.releases]))
+    for release_id, hour, value in shown.select("release_id", "hour_of_week", column).iter_rows():
         points[contents.name_of(release_id)].append((hour, value))
     return dict(points)
 

@@ -1,0 +1,310 @@
+"""The playground: what it shows, what it refuses, and whom it answers."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import polars as pl
+import pytest
+from conftest import HOMES, tiny_lab
+from test_report import HOSTILE, Page
+
+import trajlab as tl
+from trajlab.cli import main
+from trajlab.errors import LabError, QueryError
+from trajlab.explore import pictures
+from trajlab.explore.sandbox import Sandbox
+from trajlab.explore.server import LONGEST_FORM, Server
+from trajlab.query import catalogue
+
+TOKEN = "only-for-tests"
+
+
+@pytest.fixture(scope="module")
+def lab_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("explored") / "lab.duckdb"
+    with tiny_lab(path) as lab:
+        release = lab.release("square:1000", "3h")
+        lab.attack(release, "xu2017")
+        lab.risk(release, "points:2")
+        lab.risk(lab.protect(release, "cut:6h"), "points:1")
+        lab.people(HOMES)
+        lab.release("zones", "6h")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sandbox(lab_file: Path) -> Iterator[Sandbox]:
+    with Sandbox(lab_file, seconds=20, rows=50, memory_limit="1GB") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server(sandbox: Sandbox) -> Iterator[Server]:
+    with Server(sandbox, port=0, token=TOKEN) as found:
+        thread = threading.Thread(target=found.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def ask(
+    server: Server, path: str, form: dict[str, str] | None = None, **headers: str
+) -> tuple[int, dict[str, str], str]:
+    con = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    sent = {"Host": f"127.0.0.1:{server.server_port}"} | headers
+    body = None if form is None else urlencode(form)
+    con.request("GET" if form is None else "POST", path, body, sent)
+    answer = con.getresponse()
+    text = answer.read().decode()
+    con.close()
+    return answer.status, dict(answer.getheaders()), text
+
+
+def answered(server: Server, query: str) -> str:
+    status, _, text = ask(server, f"/{TOKEN}/sql", {"query": query, "run": "1"})
+    assert status == 200
+    return text
+
+
+def test_it_listens_on_loopback_alone(server: Server) -> None:
+    assert server.server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/sql", "/wrong/", f"/{TOKEN[:-1]}/", f"/{TOKEN}x/sql", "/favicon.ico", "//", "*", "/%6fnly/"]
+)
+def test_nobody_gets_in_without_the_secret(server: Server, path: str) -> None:
+    status, headers, text = ask(server, path)
+    assert status == 403
+    assert TOKEN not in text + str(headers)
+    assert "lab.duckdb" not in text
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "localhost:1", "evil.example:{port}", "127.0.0.1.evil.example:{port}"]
+)
+def test_it_answers_to_its_own_name_only(server: Server, host: str) -> None:
+    status, _, text = ask(server, f"/{TOKEN}/", Host=host.format(port=server.server_port))
+    assert status == 421
+    assert "lab.duckdb" not in text
+    assert ask(server, f"/{TOKEN}/", Host=f"localhost:{server.server_port}")[0] == 200
+
+
+def test_another_page_cannot_ask(server: Server) -> None:
+    form = {"query": "select 1", "run": "1"}
+    assert ask(server, f"/{TOKEN}/sql", form, Origin="http://evil.example")[0] == 403
+    assert ask(server, f"/{TOKEN}/sql", form, Origin=f"http://127.0.0.1:{server.server_port + 1}")[0] == 403
+    assert ask(server, f"/{TOKEN}/sql", form, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 200
+
+
+def test_headers_allow_the_page_nothing_from_elsewhere(server: Server) -> None:
+    _, headers, text = ask(server, f"/{TOKEN}/")
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cache-Control"] == "no-store"
+    assert "://" not in text
+    assert not re.search(r"<script(?! src=\"keys\.js\")|\son\w+=", text)
+
+
+WRITES = [
+    "drop table counts.release",
+    "insert into counts.release select * from counts.release",
+    "create table x as select 1",
+    "create temp table x as select 1",
+    "update counts.occupancy set people = 0",
+    "select 1; drop table counts.release",
+    "set threads = 1",
+    "pragma database_list",
+    "attach '/tmp/x.db'",
+    "copy (select 1) to '/tmp/x.csv'",
+    "install httpfs",
+    "load httpfs",
+    "checkpoint",
+    "",
+]
+FILES = [
+    "select * from read_csv('{file}')",
+    "select * from read_text('{file}')",
+    "select * from read_blob('{file}')",
+    "select * from glob('/*')",
+    "select * from read_parquet('{file}')",
+    "select * from sniff_csv('{file}')",
+]
+
+
+@pytest.mark.parametrize("query", WRITES)
+def test_a_write_fails_and_says_so(server: Server, lab_file: Path, query: str) -> None:
+    before = lab_file.read_bytes()
+    text = Page(answered(server, query).replace("<script", "<span").replace("</script", "</span")).text
+    assert "the playground only reads, one SELECT at a time: tables change through the lab's verbs" in text
+    assert lab_file.read_bytes() == before
+
+
+def test_a_write_inside_a_select_fails_too(sandbox: Sandbox) -> None:
+    with pytest.raises(QueryError, match="the playground only reads"):
+        sandbox.ask("with x as (delete from counts.release returning *) select * from x")
+
+
+@pytest.mark.parametrize("query", FILES)
+def test_files_are_out_of_reach(sandbox: Sandbox, lab_file: Path, query: str) -> None:
+    with pytest.raises(QueryError, match="files, extensions and settings are out of reach here"):
+        sandbox.ask(query.format(file=lab_file.with_name("records.csv")))
+
+
+def test_neither_a_file_as_a_table_nor_a_variable_of_python_can_be_read(sandbox: Sandbox, tmp_path: Path) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("secret\n1\n")
+    frame = pl.DataFrame({"secret": [1]})
+    for name in (f"'{file}'", "frame"):
+        with pytest.raises(QueryError, match="does not exist|out of reach here"):
+            sandbox.ask(f"select * from {name}")
+    assert len(frame) == 1
+
+
+@pytest.fixture
+def copied(lab_file: Path, tmp_path: Path) -> Path:
+    """Another lab: within one process, a file that is open is locked for all."""
+    return Path(shutil.copy(lab_file, tmp_path / "copy.duckdb"))
+
+
+def test_rows_and_time_are_limited(copied: Path) -> None:
+    with Sandbox(copied, seconds=0.5, rows=10, memory_limit="1GB") as sandbox:
+        frame, more = sandbox.ask("select * from range(1000000000)")
+        assert (len(frame), more) == (10, True)
+        frame, more = sandbox.ask("select * from range(10)")
+        assert (len(frame), more) == (10, False)
+        began = time.monotonic()
+        with pytest.raises(QueryError, match=r"stopped after 0\.5 seconds: ask for less"):
+            sandbox.ask(
+                "select count(*) from range(1000000) as a, range(1000000) as b where hash(a.range, b.range) = 1"
+            )
+        assert time.monotonic() - began < 20
+        assert sandbox.ask("select 1 as one")[0].item() == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "told"), [("select 1/", "syntax error"), ("select nothing from counts.release", "nothing")]
+)
+def test_the_engines_reason_is_shown(server: Server, query: str, told: str) -> None:
+    assert told in answered(server, query)
+
+
+def test_answers_are_shown_with_the_query_and_the_tables_beside(server: Server) -> None:
+    text = answered(server, "select index_name, count(*) as releases from counts.release group by all order by all")
+    assert '<th scope="col">index_name</th>' in text
+    assert "square:1000" in text
+    assert "2 rows" in text
+    assert 'class="chart' in text
+    for table in catalogue():
+        assert f"<summary>{table}</summary>" in text
+
+
+def test_outlines_become_a_map_and_names_are_escaped() -> None:
+    frame = pl.DataFrame(
+        {"label": HOSTILE[:2], "n": [1, 2], "polygon": ["POLYGON ((0 0, 1 0, 1 1, 0 0))", "POINT (2 2)"]}
+    )
+    drawn = pictures.of(frame)
+    assert drawn is not None
+    assert drawn.count("<path") == 2
+    assert "<script" not in drawn
+    assert pictures.of(frame.with_columns(polygon=pl.lit("no outline"))) is None
+    assert pictures.of(pl.DataFrame({"x": [1, 2, 3], "y": [1.0, None, 2.0]})) is not None
+    assert pictures.of(pl.DataFrame({"x": [1, 1], "y": [1, 2]})) is None
+    assert pictures.of(pl.DataFrame({"name": ["a", "b"]})) is None
+
+
+def test_one_release_one_run_and_one_question_can_be_chosen(server: Server, sandbox: Sandbox) -> None:
+    run, release = sandbox.ask("select run_id, release_id from study.run where attack = 'xu2017'")[0].row(0)
+    (question,) = sandbox.ask("select risk_id from study.risk where knowledge like 'points:2%'")[0].row(0)
+    chosen = {"release": release, "run": run, "question": question, "part": "recovery"}
+    status, _, text = ask(server, f"/{TOKEN}/?{urlencode(chosen)}")
+    assert status == 200
+    for value in (run, release, question):
+        assert f'<option value="{value}" selected>' in text
+    assert "Scores of xu2017" in text
+    assert "Answer to: 2 points, true traces" in text
+    assert '<section id="recovery">' in text
+    assert "Zones" in text  # the other release can be chosen, and is not drawn
+    for part in ("releases", "atlas", "rhythm", "reidentification", "making", "records", "no such part"):
+        assert ask(server, f"/{TOKEN}/?{urlencode(chosen | {'part': part})}")[0] == 200
+
+
+def test_every_table_has_a_page_and_the_secret_is_not_on_it(server: Server, sandbox: Sandbox) -> None:
+    secret = sandbox.ask("select value from study.secret")[0].item()
+    for table in catalogue():
+        status, _, text = ask(server, f"/{TOKEN}/tables?{urlencode({'name': table})}")
+        assert status == 200
+        assert f"<h1>{table}</h1>" in text
+        assert secret not in text
+    assert ask(server, f"/{TOKEN}/tables?name=counts.nothing")[0] == 400
+    assert ask(server, f"/{TOKEN}/nothing")[0] == 404
+    assert ask(server, f"/{TOKEN}")[1]["Location"] == f"/{TOKEN}/"
+
+
+def test_names_and_queries_are_escaped(server: Server, tmp_path: Path) -> None:
+    text = answered(server, "select '</textarea><script>alert(1)</script>' as \"<b>\"")
+    assert "<script>alert" not in text
+    assert "&lt;/textarea&gt;&lt;script&gt;" in text
+    hostile = urlencode({"release": '"><script>', "run": "<b>", "part": "<i>"})
+    status, _, text = ask(server, f"/{TOKEN}/?{hostile}")
+    assert status == 200
+    assert not re.search(r"<script>|<b>|<i>", text)
+    assert "<script>" not in ask(server, f"/{TOKEN}/%3Cscript%3E")[2]
+
+
+def test_a_query_has_a_length(server: Server) -> None:
+    assert ask(server, f"/{TOKEN}/sql", {"query": "x" * (LONGEST_FORM + 1)})[0] == 413
+
+
+def test_mistakes_are_told(tmp_path: Path, copied: Path, capsys: pytest.CaptureFixture[str], server: Server) -> None:
+    assert main(["explore", str(tmp_path / "none.duckdb")]) == 2
+    assert "no such lab" in capsys.readouterr().err
+    assert main(["explore", str(copied), "--seconds", "0"]) == 2
+    assert "a query needs time and rows" in capsys.readouterr().err
+    with (
+        Sandbox(copied, seconds=1, rows=1, memory_limit="1GB") as other,
+        pytest.raises(LabError, match="choose another with --port"),
+    ):
+        Server(other, port=server.server_port, token=TOKEN)
+
+
+def test_a_lab_without_a_release_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "empty.duckdb"
+    tl.open(path).close()
+    with Sandbox(path, seconds=5, rows=5, memory_limit="1GB") as sandbox:
+        from trajlab.explore import pages
+
+        assert "Nothing is published yet" in pages.render(sandbox, "", {})
+
+
+def test_the_command_prints_an_address_that_works_and_ends_with_ctrl_c(lab_file: Path) -> None:
+    command = [sys.executable, "-m", "trajlab", "explore", str(lab_file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/([\w-]{32})/", process.stdout.readline())
+        assert found is not None
+        con = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=60)
+        con.request("GET", f"/{found[2]}/tables")
+        assert con.getresponse().status == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "closed" in out
+    assert err == ""

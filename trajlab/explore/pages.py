@@ -1,0 +1,215 @@
+"""The pages of the playground: what was published and what comes of it, the tables, and a box for SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlencode
+
+import polars as pl
+
+from trajlab.errors import QueryError, TrajlabError
+from trajlab.explore import picking, pictures
+from trajlab.explore.sandbox import Sandbox
+from trajlab.query import Query, catalogue
+from trajlab.report import sections, words
+from trajlab.report.contents import Contents
+from trajlab.report.evidence import table
+from trajlab.report.markup import Child, Html, tag
+from trajlab.report.page import shell
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; base-uri 'none'; form-action 'self'"
+PREVIEW = 100
+"""Rows of a table that its page shows."""
+SECRET = "study.secret"
+"""A table whose rows no page shows of its own accord."""
+
+_FIRST = "select * from report.summary"
+_NAMES = {"": "Look", "tables": "Tables", "sql": "SQL"}
+Asked = dict[str, str]
+
+
+class NoSuchPageError(TrajlabError):
+    """An address that leads nowhere."""
+
+
+def render(sandbox: Sandbox, place: str, asked: Asked) -> str:
+    """The page at an address."""
+    if place not in _PAGES:
+        raise NoSuchPageError(f"there is no page {words.short(place)!r} here")
+    return _document(sandbox, place, _PAGES[place](sandbox, asked))
+
+
+def trouble(sandbox: Sandbox, told: str) -> str:
+    return _document(sandbox, None, [tag("h1", "That did not work"), tag("p", told, cls="trouble", role="alert")])
+
+
+def _look(sandbox: Sandbox, asked: Asked) -> Child:
+    """One release through the sections of the report, with one run and one question in full."""
+    contents = Contents.of(sandbox.lab)
+    if not contents.releases:
+        return [tag("h1", sandbox.name), tag("p", "Nothing is published yet: make a release, then open this again.")]
+    chosen = next(
+        (release for release in contents.releases if release.id == asked.get("release")), contents.releases[0]
+    )
+    here = contents.only(chosen)
+    shown = [(section, body) for section in sections.found() if (body := section.render(here)) is not None]
+    now, body = next((each for each in shown if each[0].name == asked.get("part")), shown[0])
+    keep = {name: value for name, value in asked.items() if name in ("run", "question")}
+    links = [
+        tag(
+            "a",
+            section.title,
+            href="?" + urlencode({"release": chosen.id, "part": section.name, **keep}),
+            aria_current="page" if section is now else None,
+        )
+        for section, _ in shown
+    ]
+    return [
+        tag("h1", sandbox.name),
+        picking.form(contents, chosen, now.name, asked),
+        picking.run(here, asked.get("run", "")),
+        picking.question(here, asked.get("question", "")),
+        tag("nav", tag("ul", [tag("li", link) for link in links], cls="parts"), aria_label="Parts"),
+        tag("section", tag("h2", now.title), body, id=now.name),
+    ]
+
+
+def _tables(sandbox: Sandbox, asked: Asked) -> Child:
+    """Every table in a line, or one with its meaning and first rows."""
+    if "name" not in asked:
+        lines = [
+            tag("tr", tag("th", _to_table(query), scope="row"), tag("td", query.summary))
+            for query in sorted(catalogue().values(), key=lambda query: query.file)
+        ]
+        listed = tag("div", tag("table", tag("tbody", lines)), cls="scroll", tabindex=0)
+        return [tag("h1", "Tables"), tag("div", listed, cls="block")]
+    query = Query.load(asked["name"])
+    columns = [
+        tag("tr", tag("th", column.name, scope="row"), tag("td", column.type), tag("td", column.meaning))
+        for column in query.columns
+    ]
+    sql = f"select * from {query.table}"  # noqa: S608
+    return [
+        tag("h1", query.table),
+        tag("p", f"{query.summary[:1].upper()}{query.summary[1:]}", cls="lede"),
+        tag("p", query.prose.strip()) if query.prose.strip() else None,
+        tag("div", tag("div", tag("table", tag("tbody", columns)), cls="scroll", tabindex=0), cls="block"),
+        tag("p", tag("a", "Ask about it in SQL", href="sql?" + urlencode({"query": sql}))),
+        _preview(sandbox, query, sql),
+    ]
+
+
+def _preview(sandbox: Sandbox, query: Query, sql: str) -> Child:
+    if query.table == SECRET:
+        return tag("p", "Its rows are not shown here: whoever sees them can tell whose fresh id is whose.", cls="note")
+    try:
+        frame, _ = sandbox.ask(f"{sql} limit {PREVIEW}")
+    except QueryError as error:
+        return tag("p", str(error), cls="trouble")
+    return tag("div", _rows(f"The first {len(frame):,} rows", frame), cls="block")
+
+
+def _rows(caption: str, frame: pl.DataFrame) -> Html:
+    """A table with the columns' own names, and whole numbers as they are: many of them are ids."""
+    whole = {name: _whole for name, kind in frame.schema.items() if kind.is_integer()}
+    return table(caption, frame, show=whole, heads={name: name for name in frame.columns}, longest=len(frame))
+
+
+def _whole(value: int | None) -> str:
+    return words.NOTHING if value is None else str(value)
+
+
+def _sql(sandbox: Sandbox, asked: Asked) -> Child:
+    query = asked.get("query", _FIRST)
+    answer: Child = None
+    if "run" in asked:
+        answer = _answered(sandbox, query)
+    keys = tag("span", "Ctrl+Enter runs it", cls="note")
+    limits = f"Read-only; at most {sandbox.rows:,} rows and {sandbox.seconds:g} seconds."
+    box = tag("textarea", query, name="query", id="query", spellcheck="false", autofocus=answer is None)
+    return [
+        tag("h1", "Ask in SQL"),
+        tag(
+            "div",
+            tag(
+                "div",
+                tag(
+                    "form",
+                    tag("label", "One SELECT over the lab's tables", for_="query"),
+                    box,
+                    tag(
+                        "div",
+                        tag("button", "Run", name="run", value="1"),
+                        keys,
+                        tag("span", limits, cls="note"),
+                        cls="done",
+                    ),
+                    tag("input", type="hidden", name="run", value="1"),
+                    method="post",
+                    action="sql",
+                    cls="query",
+                ),
+                answer,
+            ),
+            tag(
+                "aside",
+                tag("h2", "Tables"),
+                [_described(query) for query in _listed()],
+                tabindex=0,
+                aria_label="Tables",
+            ),
+            cls="beside",
+        ),
+    ]
+
+
+def _answered(sandbox: Sandbox, query: str) -> Child:
+    try:
+        frame, more = sandbox.ask(query)
+    except QueryError as error:
+        return tag("p", str(error), cls="trouble", role="alert")
+    told = f"{words.counted(len(frame), 'row')}{', and there are more' if more else ''}"
+    return tag(
+        "div",
+        tag("p", told, role="status"),
+        pictures.of(frame),
+        _rows("The answer", frame.drop("polygon", strict=False)),
+        cls="block",
+        id="answer",
+    )
+
+
+def _listed() -> list[Query]:
+    return sorted(catalogue().values(), key=lambda query: query.file)
+
+
+def _described(query: Query) -> Html:
+    columns = [
+        tag("div", tag("dt", tag("code", column.name), f" {column.type.lower()}"), tag("dd", column.meaning))
+        for column in query.columns
+    ]
+    return tag("details", tag("summary", query.table), tag("p", query.summary), tag("dl", columns))
+
+
+def _to_table(query: Query) -> Html:
+    return tag("a", query.table, href="tables?" + urlencode({"name": query.table}))
+
+
+def _document(sandbox: Sandbox, place: str | None, body: Child) -> str:
+    links = [
+        tag("a", name, href=where or ".", aria_current="page" if where == place else None)
+        for where, name in _NAMES.items()
+    ]
+    return shell(
+        f"{sandbox.name} · trajlab explore",
+        tag("a", "Skip to the page", href="#page", cls="skip"),
+        tag("header", tag("div", tag("strong", "trajlab explore"), tag("nav", links, aria_label="Pages"), cls="inner")),
+        tag("main", tag("section", body, cls="hero"), id="page"),
+        policy=POLICY,
+        style_too=Html(Path(__file__).with_name("explore.css").read_text(encoding="utf-8")),
+        script="keys.js",
+    )
+
+
+_PAGES: dict[str, Callable[[Sandbox, Asked], Child]] = {"": _look, "tables": _tables, "sql": _sql}
