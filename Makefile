@@ -4,12 +4,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check wheel docs bench clean
+.PHONY: help demo test check wheel docs site bench clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
 	@echo "make test    lint, types, tests, docs examples, and the built wheel"
 	@echo "make docs    write the generated pages of docs/ again"
+	@echo "make site    write the documentation as a site to build/site"
 	@echo "make bench   measure speed and memory (several minutes)"
 
 $(READY): pyproject.toml constraints.txt
@@ -39,6 +40,9 @@ wheel: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m docs.generate
+
+site: $(READY)
+	$(BIN)/python -m docs.site build/site
 
 bench: $(READY)
 	$(BIN)/python -m bench

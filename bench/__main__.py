@@ -5,7 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("h3_assign", "simulate", "pipeline", "recovery", "risk", "risk_top", "adversaries", "schedule", "utility")
+BENCHMARKS = (
+    "h3_assign",
+    "simulate",
+    "pipeline",
+    "recovery",
+    "risk",
+    "risk_top",
+    "adversaries",
+    "schedule",
+    "utility",
+    "report",
+)
 
 for name in BENCHMARKS:
     print(f"== {name}", flush=True)

@@ -1,4 +1,4 @@
-"""Write the generated parts of the documentation: docs/tables.md and the answers in docs/questions.md.
+"""Write the generated parts of the documentation: the reference pages, and the answers in docs/questions.md.
 
 `python -m docs.generate` writes them; a test fails when they are out of date.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 import trajlab as tl
+from docs import reference
 from trajlab.errors import ScheduleError
 from trajlab.query import Query, catalogue
 
@@ -32,9 +33,20 @@ _WEEKLY = re.compile(r"\b(study\.leak|metrics\.coming)\b")
 
 
 def main() -> None:
-    (DOCS / "tables.md").write_text(tables(), encoding="utf-8")
+    for name, text in pages().items():
+        (DOCS / name).write_text(text, encoding="utf-8")
     questions = DOCS / "questions.md"
     questions.write_text(answered(questions.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """The pages that are written whole, by file name."""
+    return {
+        "tables.md": tables(),
+        "commands.md": reference.commands(),
+        "python.md": reference.python(),
+        "figures.md": reference.figure_page(reference.city()),
+    }
 
 
 def tables() -> str:

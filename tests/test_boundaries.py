@@ -50,6 +50,8 @@ MAY_IMPORT = {
         "traces",
     },
     "traits": {"errors", "ingest", "progress", "query", "store"},
+    "figures": {"figures", "errors", "lab", "report", "__init__"},
+    "explore": {"explore", "engine", "errors", "lab", "query", "report", "spatial", "store"},
     "prepare": {"prepare", "errors", "engine", "ingest", "spatial", "slots", "lab", "release"},
 }
 

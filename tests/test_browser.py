@@ -302,3 +302,38 @@ def test_choosing_an_attack_shows_its_scores(browser: Browser, playground: str) 
         )
         tab.wait_for("/Scores of xu2017/.test(document.body.textContent)")
         assert tab.complaints == []
+
+
+def test_the_site_fetches_nothing_from_elsewhere_and_can_be_searched(browser: Browser, tmp_path: Path) -> None:
+    import functools
+    import http.server
+
+    monkey = importlib.util.spec_from_file_location("site_of_docs", Path(__file__).parents[1] / "docs" / "site.py")
+    assert monkey is not None
+    assert monkey.loader is not None
+    module = importlib.util.module_from_spec(monkey)
+    monkey.loader.exec_module(module)
+    folder = module.build(tmp_path / "site")
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            """Nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            with browser.tab() as tab:
+                home = f"http://127.0.0.1:{server.server_port}/"
+                for page in ("index.html", "tables.html", "science.html"):
+                    tab.open(home + page)
+                tab.run(
+                    "(i => { i.focus(); i.value = 'occupancy'; i.dispatchEvent(new Event('keyup')) })"
+                    "(document.querySelector('.md-search__input'))"
+                )
+                tab.wait_for("document.querySelectorAll('.md-search-result__item').length > 0")
+                assert all(address.startswith((home, "data:", "blob:")) for address in tab.requests), tab.requests
+                assert [told for told in tab.complaints if "favicon" not in told] == []
+        finally:
+            server.shutdown()
+            thread.join()

@@ -33,13 +33,14 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 FOLLOWED = [
-    "docs/tutorial.md",
     "README.md",
+    "docs/prepare.md",
     "docs/recovery.md",
     "docs/reidentification.md",
+    "docs/report.md",
     "docs/schedule.md",
     "docs/utility.md",
-    "docs/prepare.md",
+    *sorted(f"docs/{page.name}" for page in DOCS.glob("tutorial*.md")),
 ]
 
 
@@ -55,7 +56,8 @@ def test_a_newcomer_can_follow_the_page_and_sees_what_it_shows(page, tmp_path, m
 def test_generated_pages_are_up_to_date(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     generate = importlib.import_module("docs.generate")
-    assert (DOCS / "tables.md").read_text(encoding="utf-8") == generate.tables(), "run `make docs`"
+    for name, text in generate.pages().items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, f"{name} is out of date: run `make docs`"
     questions = (DOCS / "questions.md").read_text(encoding="utf-8")
     assert generate.answered(questions) == questions, "run `make docs` and read what changed"
     assert questions.count("```sql") >= 10
@@ -159,6 +161,28 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "longer", *files]))
     assert " passed" in done.stdout
 
 
+def test_the_section_of_the_how_to_is_on_the_page_and_on_the_first_screen(tmp_path):
+    """In a process of its own: the page's file is put beside the other sections."""
+    page = (DOCS / "add-a-section.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python file=suppressed.py\n(.*?)```", page, re.DOTALL)
+    (figure,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(figure, "add-a-section.md", "exec"), {})
+    (tmp_path / "suppressed.py").write_text(code, encoding="utf-8")
+    script = f"""
+import trajlab as tl
+from trajlab.report import render, sections
+sections.__path__.append({str(tmp_path)!r})
+lab = tl.open(":memory:")
+lab.ingest(tl.simulate(people=5, days=1), tz="Europe/Lisbon")
+lab.release(index="h3:8", slot="1h", min_count=3)
+page = render(lab)
+assert '<section id="suppressed">' in page
+assert "of the slots of a release have no count at all." in page.partition('<section id="releases">')[0]
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_the_table_of_the_how_to_is_built_with_every_release(tmp_path):
     found = re.search(r"```sql\n(-- counts.quiet_cell.*?)```", (DOCS / "add-a-table.md").read_text(), re.DOTALL)
     assert found is not None
@@ -187,6 +211,21 @@ def test_the_sql_of_the_readme_runs(town):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         assert target.startswith("https://") or (page.parent / target).exists(), target
+
+
+def test_every_command_and_every_public_name_is_documented():
+    import trajlab as tl
+    from trajlab import figures
+    from trajlab.cli import IN_ORDER
+
+    commands, python, drawn = (
+        (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in ("commands", "python", "figures")
+    )
+    assert all(f"## trajlab {name}\n" in commands for name in IN_ORDER)
+    assert all(f"## tl.{name}\n" in python for name in tl.__all__)
+    verbs = [name for name in vars(tl.Lab) if not name.startswith("_")]
+    assert all(f"### lab.{verb}\n" in python for verb in verbs)
+    assert all(f"### {name}\n" in drawn for name in figures.known())
 
 
 def test_every_table_of_the_lab_is_documented():

@@ -274,3 +274,12 @@ def test_ctrl_c_ends_with_130_and_all_or_nothing(tmp_path, after):
         assert (ingest.returncode, said.count("\n")) == (130, 1)
     if ingest.returncode == 0:
         assert fixes > 82
+
+
+@pytest.mark.parametrize("name", ["study", "report", "counts"])
+def test_a_lab_named_like_a_schema_is_refused_before_there_is_a_file(tmp_path, name):
+    with pytest.raises(
+        LabError, match=f"a lab cannot be called {name}, like one of its schemas: my-{name}.duckdb would do"
+    ):
+        tl.open(tmp_path / f"{name}.duckdb")
+    assert not list(tmp_path.iterdir())

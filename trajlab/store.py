@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import threading
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajlab.engine.duckdb import connect, said_kindly
@@ -38,6 +39,7 @@ class Store:
     ) -> None:
         self.path = path
         self._rehearsing = False
+        _refuse_name(path)
         self.con: duckdb.DuckDBPyConnection = connect(
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
         )
@@ -219,6 +221,16 @@ def _uninterrupted() -> Iterator[None]:
 def _literal(text: str) -> str:
     """Our own header text as a SQL string: COMMENT ON takes no parameters."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def _refuse_name(path: str) -> None:
+    """The engine calls a file by its stem, and could not tell it from a schema of the same name."""
+    schemas = sorted({table.partition(".")[0] for table in catalogue()})
+    stem = Path(path).stem
+    if stem in schemas:
+        raise LabError(
+            f"{Path(path).name}: a lab cannot be called {stem}, like one of its schemas: my-{stem}.duckdb would do"
+        )
 
 
 def _told(params: dict[str, object]) -> str:
