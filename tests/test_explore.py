@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
 
+import duckdb
 import polars as pl
 import pytest
 from conftest import HOMES, tiny_lab
@@ -166,14 +167,23 @@ def test_files_are_out_of_reach(sandbox: Sandbox, lab_file: Path, query: str) ->
         sandbox.ask(query.format(file=lab_file.with_name("records.csv")))
 
 
-def test_neither_a_file_as_a_table_nor_a_variable_of_python_can_be_read(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_neither_a_file_as_a_table_nor_a_variable_of_python_can_be_read(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "x.csv"
     file.write_text("secret\n1\n")
-    frame = pl.DataFrame({"secret": [1]})
+    monkeypatch.setattr("trajlab.explore.sandbox.frame", pl.DataFrame({"secret": [1]}), raising=False)
     for name in (f"'{file}'", "frame"):
         with pytest.raises(QueryError, match="does not exist|out of reach here"):
             sandbox.ask(f"select * from {name}")
-    assert len(frame) == 1
+
+
+@pytest.mark.parametrize(
+    "setting", ["enable_external_access = true", "python_enable_replacements = true", "threads = 1"]
+)
+def test_nothing_can_be_unlocked(sandbox: Sandbox, setting: str) -> None:
+    with pytest.raises(duckdb.InvalidInputException, match="the configuration has been locked"):
+        sandbox.lab._store.con.execute(f"set {setting}")
 
 
 @pytest.fixture

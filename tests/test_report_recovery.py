@@ -48,6 +48,35 @@ def stranger() -> tl.Release:
     return tl.Release.from_matrix(counts, rng.uniform(0, 5000, (6, 2)), 24)
 
 
+def test_the_first_screen_says_what_the_best_attack_gets_beside_its_yardsticks(city: Path, page: str) -> None:
+    with tl.open(city, read_only=True) as lab:
+        best = lab.sql(
+            "select * from report.every_metric where attack = 'xu2017' and metric = 'accuracy' and level = 3 "
+            "and pairing = 'optimal' order by estimate desc limit 1"
+        ).row(0, named=True)
+    (card,) = re.findall(r'<article class="card finding">.*?</article>', page, re.DOTALL)
+    told = Page(card).text
+    within = f"95% interval {words.share(best['low'])} to {words.share(best['high'])}"
+    assert f"{words.share(best['estimate'])}{within}" in told
+    assert f"if nobody moved{words.share(best['stay'])}" in told
+    assert f"joined at random{words.share(best['shuffle'])}" in told
+    places = {kind: float(x) for x, kind in re.findall(r'<circle cx="([\d.]+)"[^>]*class="(\w+)"', card)}
+    assert places["value"] == pytest.approx(4 + 292 * best["estimate"], abs=0.06)
+    assert places["mark"] == pytest.approx(4 + 292 * best["shuffle"], abs=0.06)
+
+
+def test_every_run_is_at_the_end_with_its_seed_settings_and_versions(city: Path, page: str) -> None:
+    (making,) = re.findall(r'<section id="making">.*?</section>', page, re.DOTALL)
+    with tl.open(city, read_only=True) as lab:
+        runs = lab.table("study.run")
+    for run in runs.iter_rows(named=True):
+        (line,) = [line for line in re.findall(r"<tr>.*?</tr>", making) if run["run_id"] in line]
+        told = Page(line).text
+        assert run["attack"] in told
+        assert f"trajlab {tl.__version__}" in told
+    assert "direct_link_below 500.0" in Page(making).text
+
+
 def test_the_finding_is_said_in_words_beside_what_needs_no_attack(city: Path, page: str) -> None:
     with tl.open(city, read_only=True) as lab:
         best = lab.sql(

@@ -261,3 +261,10 @@ def test_who_was_looked_for_is_counted_in_the_right_noun() -> None:
     assert those({"people": 1, "protection": "none"}) == "1 person"
     assert those({"people": 2000, "protection": "none"}, {"people": 90, "protection": "none"}) == "90 to 2,000 people"
     assert those({"people": 1, "protection": "cut:6h"}) == "1 piece of a trace"
+
+
+def test_the_secret_of_protected_traces_is_not_on_the_page(city: Path, page: str) -> None:
+    with tl.open(city, read_only=True) as lab:
+        secrets = lab.table("study.secret")["value"].to_list()
+    assert secrets
+    assert not [secret for secret in secrets if secret in page]
