@@ -186,6 +186,9 @@ def test_the_report_prints_on_a_decent_number_of_pages(browser: Browser, report:
     with browser.tab() as tab:
         tab.open(report)
         printed = tab.pdf()
+        tab.call("Emulation.setEmulatedMedia", media="print")
+        tab.resize(720, 1000)  # A4 between its margins
+        assert tab.run("document.documentElement.scrollWidth") <= 720, "a table is cut off on paper"
     assert printed.startswith(b"%PDF")
     assert 5 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 60
 

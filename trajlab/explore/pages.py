@@ -53,7 +53,7 @@ def _look(sandbox: Sandbox, asked: Asked) -> Child:
         (release for release in contents.releases if release.id == asked.get("release")), contents.releases[0]
     )
     here = contents.only(chosen)
-    shown = [(section, body) for section in sections.found() if (body := section.render(here)) is not None]
+    shown = _parts(sandbox, here)
     now, body = next((each for each in shown if each[0].name == asked.get("part")), shown[0])
     keep = {name: value for name, value in asked.items() if name in ("run", "question")}
     links = [
@@ -73,6 +73,15 @@ def _look(sandbox: Sandbox, asked: Asked) -> Child:
         tag("nav", tag("ul", [tag("li", link) for link in links], cls="parts"), aria_label="Parts"),
         tag("section", tag("h2", now.title), body, id=now.name),
     ]
+
+
+def _parts(sandbox: Sandbox, here: Contents) -> list[tuple[sections.Section, Html]]:
+    """The sections of one release, drawn once: the lab does not change while it is open here."""
+    release = here.releases[0].id
+    if release not in sandbox.drawn:
+        drawn = [(section, section.render(here)) for section in sections.found()]
+        sandbox.drawn[release] = [(section, body) for section, body in drawn if body is not None]
+    return sandbox.drawn[release]
 
 
 def _tables(sandbox: Sandbox, asked: Asked) -> Child:
@@ -140,7 +149,7 @@ def _sql(sandbox: Sandbox, asked: Asked) -> Child:
                     box,
                     tag(
                         "div",
-                        tag("button", "Run", name="run", value="1"),
+                        tag("button", "Run"),
                         keys,
                         tag("span", limits, cls="note"),
                         cls="done",

@@ -14,6 +14,8 @@ import pyarrow as pa
 from trajlab.engine.duckdb import one_line
 from trajlab.errors import LabError, QueryError
 from trajlab.lab import Lab
+from trajlab.report.markup import Html
+from trajlab.report.sections import Section
 from trajlab.store import Store
 
 _LOCKED = (
@@ -40,6 +42,7 @@ class Sandbox:
         self.lab = Lab(store)
         self._con = store.con
         self.one_at_a_time = threading.Lock()
+        self.drawn: dict[str, list[tuple[Section, Html]]] = {}
 
     def ask(self, sql: str) -> tuple[pl.DataFrame, bool]:
         """The answer to one SELECT, and whether there is more of it than the limit lets through."""
