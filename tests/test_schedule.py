@@ -199,7 +199,7 @@ def test_the_timetable_of_the_campus_is_found_in_arrivals_and_departures(campus)
 
 
 def test_cells_of_any_index_and_slots_have_schedules_too(campus):
-    lab, _made = campus
+    lab, _, _ = campus
     for index in ("square:500", "h3:8", "places:1"):
         cells = lab.release(index, "3h", fill="none")
         leak = lab.schedule("grid:4h", cells, basis="observed", min_k=2, points=1)
