@@ -69,6 +69,7 @@ def city(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lab.feasibility(first)
         lab.attack(first, "xu2017")
         lab.risk(first, "points:2")
+        lab.tradeoff(first, ["square:4000", "square:8000"], zones="square:5000", knowledge="points:2", basis="slots")
         lab.release("h3:7", "1h", min_count=3)
         lab.release("stations", "2h")
     return path
