@@ -10,13 +10,14 @@ from conftest import TERM
 from test_report import Page
 
 import trajlab as tl
-from trajlab.report import render, words
+from trajlab.report import leaks, render, words
+from trajlab.report.contents import Contents
 
 LESSONS = pl.read_csv(TERM / "lessons.csv").with_columns(pl.col("uid") + "@secret")
 
 
-def section(page: str) -> str:
-    found = re.findall(r'<section id="schedules".*?</section>', page, re.DOTALL)
+def section(page: str, name: str = "schedules") -> str:
+    found = re.findall(rf'<section id="{name}".*?</section>', page, re.DOTALL)
     return str(found[0]) if found else ""
 
 
@@ -31,6 +32,30 @@ def test_the_paper_s_example_is_told_in_words(page):
     assert "leaves a crowd of 3 or more for 100% of 3 people" in told
     assert "the schedules of 0% are totally and of 100% partly disclosed" in told
     assert "The mean attack probability is 85%; 50% of slots hold a habit and 28% a sensitive one." in told
+
+
+def test_the_first_screen_says_how_many_a_crowd_does_not_hide(term):
+    first = Page(section(render(term), "findings")).text
+    assert "100%95% interval 44% to 100%" in first  # Wilson's, of 3 of 3
+    assert "of 3 people who hide in a crowd of 3 or more from whoever knows 3 points of them have a weekly" in first
+    assert "one picked from the crowd33%given away totally0%" in first
+
+
+def test_disclosed_is_totally_or_partly_with_the_interval_of_the_table(term):
+    contents = Contents.of(term)
+    rows = term.sql("select leak_id, min_k, metric, people, estimate, low, high from metrics.leak")
+    for (leak_id, min_k), part in rows.group_by("leak_id", "min_k"):
+        shares = {row["metric"]: row for row in part.iter_rows(named=True)}
+        found = contents.ask(leaks.DISCLOSED, leak_id=leak_id, min_k=min_k).frame
+        if shares.get("hidden") is None:
+            assert not len(found)
+            continue
+        row = found.row(0, named=True)
+        rest = shares["hidden"]["estimate"] + shares["nothing"]["estimate"]
+        assert row["disclosed"] == pytest.approx(1 - rest)
+        for alike in shares.values():  # a share of as many people has the same interval
+            if alike["metric"] in ("hidden", "nothing") and alike["estimate"] == pytest.approx(rest):
+                assert (row["low"], row["high"]) == pytest.approx((1 - alike["high"], 1 - alike["low"]))
 
 
 def test_every_size_slot_and_lesson_is_in_its_tables(term, page):
@@ -56,6 +81,7 @@ def test_a_crowd_that_is_too_small_is_said_and_nobody_is_named():
     page = render(lab)
     assert "There is no crowd of that size to learn schedules from." in Page(section(page)).text
     assert "5 of 7 true lessons" in Page(section(page)).text
+    assert "at least in part" not in Page(section(page, "findings")).text
     assert "@secret" not in page
 
 

@@ -49,6 +49,31 @@ where leak.release_id = $release_id
 order by run.attack nulls first, traces.basis, leak.points, known.timetable, leak.leak_id
 """
 
+DISCLOSED = """
+with score as (
+    select
+        max(people) filter (metric = 'totally_disclosed') as people,
+        max(estimate) filter (metric = 'totally_disclosed') as totally,
+        sum(estimate) filter (metric in ('totally_disclosed', 'partly_disclosed')) as disclosed
+    from metrics.leak
+    where leak_id = $leak_id and min_k = $min_k
+)
+
+-- Wilson's interval, 95 %, as in metrics.leak.
+select
+    people,
+    totally,
+    disclosed,
+    greatest(0, (disclosed + 1.9208 / people
+        - 1.96 * sqrt(disclosed * greatest(0, 1 - disclosed) / people + 0.9604 / people / people))
+        / (1 + 3.8416 / people)) as low,
+    least(1, (disclosed + 1.9208 / people
+        + 1.96 * sqrt(disclosed * greatest(0, 1 - disclosed) / people + 0.9604 / people / people))
+        / (1 + 3.8416 / people)) as high
+from score
+where people > 0
+"""
+
 BY_SIZE = """
 select
     min_k,

@@ -7,7 +7,8 @@ from typing import Any
 from trajlab.report import charts, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, block, figure, table
-from trajlab.report.leaks import ASKED, BY_SIZE, BY_SLOT, CURVE, EXTRACTED
+from trajlab.report.findings import Finding
+from trajlab.report.leaks import ASKED, BY_SIZE, BY_SLOT, CURVE, DISCLOSED, EXTRACTED
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 
@@ -33,7 +34,7 @@ LINES = {
     "ntr": "slots with a habit",
     "ssr_ntr": "sensitive of those with a habit",
 }
-DISCLOSED = ("totally disclosed", "partly disclosed", "hidden", "no habits")
+KINDS = ("totally disclosed", "partly disclosed", "hidden", "no habits")
 
 _WHY = (
     "A crowd hides who somebody is, not what its members have in common. Where everybody who fits what is known of a "
@@ -54,6 +55,30 @@ def render(contents: Contents) -> Html | None:
         tabs("schedules", panels[:MOST]),
         tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
     )
+
+
+def findings(contents: Contents) -> list[Finding]:
+    """The most that the first question about any release found."""
+    found = []
+    for release in contents.releases:
+        asked = contents.ask(ASKED, release_id=release.id).frame
+        if not len(asked):
+            continue
+        lead = asked.row(0, named=True)
+        score = contents.ask(DISCLOSED, leak_id=lead["leak_id"], min_k=lead["min_k"]).frame
+        found += [lead | row for row in score.iter_rows(named=True)]
+    return [_finding(max(found, key=lambda row: float(row["disclosed"])))] if found else []
+
+
+def _finding(row: dict[str, Any]) -> Finding:
+    crowd = f"a crowd of {words.number(row['min_k'])} or more"
+    told = [
+        f"of {words.people(row['people'])} who hide in {crowd} from whoever knows ",
+        tag("strong", words.counted(row["points"], "point")),
+        " of them have a weekly schedule that the crowd gives away at least in part.",
+    ]  # fmt: skip
+    yardsticks = {"one picked from the crowd": 1 / row["min_k"], "given away totally": row["totally"]}
+    return Finding(row["disclosed"], told, row["low"], row["high"], yardsticks)
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
@@ -104,7 +129,7 @@ def _sizes(answer: Answer, release: Published) -> Html | None:
     ]
     return figure(
         "Disclosed schedules, by the size of the crowd",
-        charts.shares(f"Shares of people by what is disclosed, {release.name}", rows, DISCLOSED, of="of people are"),
+        charts.shares(f"Shares of people by what is disclosed, {release.name}", rows, KINDS, of="of people are"),
         answer,
         note="Larger crowds hide who somebody is better; whether they hide the schedule is what is drawn here.",
         show=_SHARES,

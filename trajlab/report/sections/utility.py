@@ -8,6 +8,7 @@ from trajlab.report import naming, words
 from trajlab.report.contents import Contents
 from trajlab.report.curves import Curves
 from trajlab.report.evidence import Answer, Show, block, figure, table
+from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 from trajlab.report.tradeoffs import FLOWS, MEASURES, loss_by_risk, loss_by_size, risk_by_size
@@ -96,6 +97,33 @@ def render(contents: Contents) -> Html | None:
     )
 
 
+def findings(contents: Contents) -> list[Finding]:
+    """What the largest cells of the longest trade-off leave of the risk, and what they cost."""
+    asked = contents.ask(TRADEOFFS).frame
+    if not len(asked):
+        return []
+    first, last = _ends(contents.ask(POINTS, tradeoff_id=asked["tradeoff_id"][0]).frame)
+    if not len(last.drop_nulls("risk")):
+        return []
+    row = last.drop_nulls("risk").sort("risk", descending=True, maintain_order=True).row(0, named=True)
+    who = "frequent users" if asked["scope"][0] == "frequent" else "people"
+    told = [
+        f"of {words.number(row['people'])} {who} are still singled out by ",
+        tag("strong", naming.knowledge(row["knowledge"])), f" in {words.uncapitalised(words.cells(row['index_name']))}",
+        f". These change the flows between zones by {words.share(row['loss'])} of their sum (both are counted whole: "
+        "there is no interval)." if row["loss"] is not None else ".",
+    ]  # fmt: skip
+    before = first.filter(knowledge=row["knowledge"])["risk"].item()
+    return [Finding(row["risk"], told, row["low"], row["high"], {"in the release itself": before})]
+
+
+def _ends(points: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The release itself and its largest cells, a row an adversary, by the first zones, flows and measure."""
+    one = points.filter(flows=points["flows"][0], measure=points["measure"][0], zones=points["zones"][0])
+    last = one.filter(pl.col("step") > 0).sort("size_m", "step")["step"][-1]
+    return one.filter(step=0), one.filter(step=last)
+
+
 _SHOW: Show = {
     "generalised_to": words.cells,
     "zones": lambda name: words.cells(name) if ":" in name else name,
@@ -152,14 +180,12 @@ def _figure(title: str, chart: Curves, answer: Answer) -> Html:
 
 def _told(points: pl.DataFrame) -> Child:
     """Where the largest cells lead, beside the release itself."""
-    one = points.filter(flows=points["flows"][0], measure=points["measure"][0], zones=points["zones"][0])
-    last = one["step"].max()
-    ends = [
-        (naming.knowledge(str(name)), part.filter(step=0)["risk"].item(), part.filter(step=last)["risk"].item())
-        for (name,), part in one.partition_by("knowledge", as_dict=True, maintain_order=True).items()
+    first, last = _ends(points)
+    fall = [
+        f"from {words.share(start)} to {words.share(end)} by {naming.knowledge(name)}"
+        for name, start, end in zip(first["knowledge"], first["risk"], last["risk"], strict=True)
     ]
-    fall = [f"from {words.share(start)} to {words.share(end)} by {name}" for name, start, end in ends]
-    lost = one.filter(step=last).row(0, named=True)
+    lost = last.row(0, named=True)
     larger = words.cells(lost["index_name"])
     return [
         f"With {larger[:1].lower()}{larger[1:]}, people singled out fall {words.listed(fall)}; the loss is ",
