@@ -45,7 +45,7 @@ def pages() -> dict[str, str]:
         "tables.md": tables(),
         "commands.md": reference.commands(),
         "python.md": reference.python(),
-        "figures.md": reference.figure_page(reference.city()),
+        "figures.md": reference.figure_page(reference.city(), reference.campus()),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -17,13 +18,13 @@ import trajlab as tl
 from trajlab import figures
 from trajlab.cli import main
 from trajlab.errors import FigureError, LabError, UnknownNameError
-from trajlab.figures.figure import COLUMNS
+from trajlab.figures.figure import COLUMNS, Drawn
 from trajlab.query import catalogue
 
 
 @pytest.fixture(scope="module")
 def lab_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lab that has what every figure takes."""
+    """A lab that has what every figure takes, but those about schedules: they need weeks (the term)."""
     path = tmp_path_factory.mktemp("figures") / "lab.duckdb"
     with tl.open(path) as lab:
         lab.ingest(tl.simulate(people=40, days=2, seed=1), tz="Europe/Lisbon")
@@ -42,6 +43,8 @@ def lab_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
             merged = lab.release(index, "1h")
             for known in ("top:2", "points:4"):
                 lab.risk(merged, known)
+        larger = ["square:3000", "square:4000", "square:6000", "square:9000"]
+        lab.tradeoff(release, larger, zones=["square:3000", "square:5000"], basis="slots")
     return path
 
 
@@ -66,9 +69,11 @@ def test_names_say_paper_and_figure_and_every_module_brings_some() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_figure_is_drawn_with_all_that_it_marks(lab: tl.Lab, release: str, name: str) -> None:
-    across = figures.known()[name].across
-    drawn = lab.figure(name, release=None if across else release)
+def test_every_figure_is_drawn_with_all_that_it_marks(lab: tl.Lab, term: tl.Lab, release: str, name: str) -> None:
+    if name.startswith("ma2017"):
+        drawn = term.figure(name, release=term.sql("select distinct release_id from metrics.coming").item())
+    else:
+        drawn = lab.figure(name, release=None if figures.known()[name].across else release)
     assert tuple(drawn.answer.columns) == COLUMNS
     svg = drawn.svg()
     root = ET.fromstring(svg.encode())
@@ -110,6 +115,62 @@ def test_the_numbers_are_those_of_the_tables(lab: tl.Lab, release: str) -> None:
     for row in stored.iter_rows(named=True):
         found = accuracy.filter(pl.col("series") == row["attack"], pl.col("x").str.starts_with(f"#{row['level']}"))
         assert found["estimate"].to_list() == [row["estimate"]]
+
+
+def test_the_paper_s_example_of_schedules_is_drawn(term: tl.Lab) -> None:
+    """Table II of ma2017: three people, all of them in one crowd, prob-m of 0.85."""
+    release = term.sql("select distinct release_id from metrics.coming").item()
+    crowds = term.figure("ma2017-fig3", release=release).answer
+    assert crowds.select("series", "x", "estimate").rows() == [("3 points known", 3, 1.0)]
+    chance = term.figure("ma2017-fig4a", release=release).answer
+    assert chance.filter(pl.col("estimate") > 0)["x"].min() == 0.86  # 0.854, in steps rounded up
+    rates = term.figure("ma2017-fig4b", release=release).answer
+    people = term.sql("select ssr, ntr from metrics.person_leak join study.leak using (leak_id) where points = 3")
+    for rate in ("ssr", "ntr"):
+        curve = rates.filter(pl.col("series").str.starts_with(rate))
+        for x, share in curve.select("x", "estimate").iter_rows():
+            assert share == pytest.approx((people[rate] <= x + 1e-9).mean())
+    coming = term.figure("ma2017-fig1", release=release).answer
+    stored = term.sql("select sum(arrivals), sum(departures) from metrics.coming where weekday <= 5").row(0)
+    assert tuple(coming.filter(series=way)["estimate"].sum() for way in ("come", "leave")) == stored
+
+
+def test_loss_and_risk_are_those_of_the_tradeoff_and_its_curve(lab: tl.Lab, release: str) -> None:
+    points, fits = lab.table("metrics.tradeoff"), lab.table("metrics.tradeoff_fit")
+    zones = dict(lab.sql("select distinct zones_id, zones from study.od").iter_rows())
+    few, many = sorted(zones, key=lambda zones_id: zones[zones_id])
+    for panel, zones_id, flows in (("a", few, "raw"), ("b", many, "raw"), ("d", many, "constrained")):
+        drawn = lab.figure(f"yin2015-fig5{panel}", release=release).answer
+        stored = points.filter(zones_id=zones_id, flows=flows).drop_nulls("loss")
+        expected = {(f"{m}, {zones[zones_id]} zones", x, y) for m, x, y in stored["measure", "size_m", "loss"].rows()}
+        assert set(drawn["series", "x", "estimate"].rows()) == expected
+    panels = zip("abcd", ("top:2:ordered:0.1", "top:3:ordered:0.1", "points:4:all", "points:8:all"), strict=True)
+    kinds = [("raw", "all"), ("raw", "pareto"), ("raw", "backbone"), ("raw", "hotspot"), ("constrained", "all")]
+    curves = 0
+    for (panel, knowledge), (number, (flows, measure)) in itertools.product(panels, enumerate(kinds, start=6)):
+        answer = lab.figure(f"yin2015-fig{number}{panel}", release=release).answer
+        which = {"flows": flows, "measure": measure, "knowledge": knowledge}
+        for zones_id, size in zones.items():
+            stored = points.filter(pl.col("step") > 0, zones_id=zones_id, **which).drop_nulls("loss")
+            assert sorted(answer.filter(series=f"{size} zones")["x", "estimate"].rows()) == sorted(
+                stored["risk", "loss"].rows()
+            )
+            fit = fits.filter(zones_id=zones_id, **which).row(0, named=True)
+            curve = answer.filter(pl.col("series").str.starts_with(f"{size} zones, fitted"))
+            assert len(curve) == (0 if fit["b"] is None else 41)
+            if len(curve):
+                assert np.allclose(curve["estimate"], fit["c"] - fit["a"] * curve["x"] ** fit["b"])
+                curves += 1
+    assert curves
+
+
+def test_more_than_everything_stays_on_the_paper(lab: tl.Lab, release: str) -> None:
+    """Flows can change by up to twice their sum."""
+    drawn = lab.figure("yin2015-fig5d", release=release)
+    high = Drawn(drawn.figure, drawn.release_id, drawn.answer.with_columns(estimate=pl.col("estimate") + 1))
+    heights = [float(y) for y in re.findall(r'<circle cx="[^"]*" cy="([^"]*)"', high.svg())]
+    assert heights
+    assert min(heights) >= 44
 
 
 def test_the_distribution_of_crowds_adds_up_to_everybody(lab: tl.Lab, release: str) -> None:

@@ -87,7 +87,7 @@ class _Frame:
         values = [row["high"] if row["high"] is not None else row["estimate"] for row in rows]
         values += [mark.value for mark in figure.published]
         highest = max((value for value in values if value is not None), default=1.0)
-        step, steps = (0.2, 5) if figure.shares and highest > 0.6 else round_steps(highest)
+        step, steps = (0.2, 5) if figure.shares and 0.6 < highest <= 1 else round_steps(highest)
         lowest = min((row["estimate"] for row in rows if row["estimate"]), default=0.01)
         return cls(drawn, tuple(places), step * steps, step, 10.0 ** math.floor(math.log10(lowest)))
 
