@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 import polars as pl
-from test_report import Page
+import pytest
+from test_report import HOSTILE, Page
 
 import trajlab as tl
-from trajlab.report import naming, render, words
+from trajlab.report import flowmap, naming, render, words
 from trajlab.report.contents import Contents
 from trajlab.report.sections import utility
 
@@ -49,3 +50,71 @@ def test_the_largest_cells_are_the_largest_whatever_the_order_asked_for() -> Non
 
 def test_without_a_tradeoff_nothing_is_said() -> None:
     assert utility.findings(Contents.of(tl.open(":memory:"))) == []
+
+
+def flows_of(lab: tl.Lab, od_id: str, labels: dict[int, str]) -> dict[tuple[str, str], float]:
+    rows = lab.table("metrics.od_flow").filter(od_id=od_id).select("origin", "destination", "raw").rows()
+    return {(labels[a], labels[b]): flow for a, b, flow in rows if a != b and flow > 0}
+
+
+def test_the_map_has_a_line_for_each_flow_before_and_after_as_wide_as_it_is_large(town: tl.Lab) -> None:
+    step = town.table("study.tradeoff_step").sort("size_m").row(-1, named=True)
+    sides = town.table("study.utility").filter(utility_id=step["utility_id"]).row(0, named=True)
+    labels = dict(town.table("grid.cell").filter(index_id=step["zones_id"]).select("cell", "label").rows())
+    before, after = (flows_of(town, sides[side], labels) for side in ("before_id", "after_id"))
+    assert before
+    assert after
+    most = max(*before.values(), *after.values())
+    maps = re.findall(r'<svg[^>]*class="flows".*?</svg>', part(render(town), "utility"), re.DOTALL)
+    assert len(maps) == 2
+    for drawn, flows in zip(maps, (before, after), strict=True):
+        lines = re.findall(r'stroke-width="([^"]*)" class="flow s\d"><title>(.*?) → (.*?)\n', drawn)
+        assert sorted((a, b) for _, a, b in lines) == sorted(flows)
+        for width, a, b in lines:
+            assert float(width) == pytest.approx(max(0.4, 10 * flows[a, b] / most), abs=0.051)
+
+
+def test_the_table_under_the_map_has_both_sides(town: tl.Lab) -> None:
+    answer = Contents.of(town).ask(
+        flowmap.PAIRS, tradeoff_id=town.table("study.tradeoff")["tradeoff_id"][0], zones="zones", flows="raw", most=2
+    )
+    assert len(answer.frame) == min(2, answer.frame["pairs"][0])
+    largest = answer.frame.select(pl.max_horizontal("before", "after")).to_series()
+    assert largest.is_sorted(descending=True)
+    assert (answer.frame["after"] - answer.frame["before"]).to_list() == answer.frame["change"].to_list()
+    told = Page(part(render(town), "utility")).text
+    assert "Flows between zones, before and after: raw movements" in told
+    assert "With squares of 4" in told
+
+
+def square(lng: float) -> str:
+    return f"POLYGON (({lng} 0, {lng} 0.01, {lng + 0.01} 0.01, {lng + 0.01} 0, {lng} 0))"
+
+
+def pair(**other: object) -> pl.DataFrame:
+    """A flow to the east."""
+    row = {"origin": "a", "destination": "b", "before": 4.0, "after": 1.0, "lon0": 0.0, "lat0": 0.0}
+    row |= {"origin_polygon": square(0), "destination_polygon": square(0.05)}
+    row |= {"origin_lng": 0.005, "origin_lat": 0.005, "destination_lng": 0.055, "destination_lat": 0.005}
+    return pl.DataFrame([row | other], schema_overrides={"origin_polygon": pl.String})
+
+
+def test_a_line_bends_to_the_right_of_its_way() -> None:
+    drawn = str(flowmap.draw(pair(), ("before", "after")))
+    arcs = re.findall(r'd="M(\d+) (\d+)Q(\d+) (\d+) (\d+) (\d+)"', drawn)
+    assert len(arcs) == 2
+    for arc in arcs:
+        x0, y0, x1, y1, x2, y2 = map(int, arc)
+        assert x0 < x1 < x2  # to the east
+        assert y1 > y0 == y2  # and right of it is south, which is down
+
+
+def test_what_is_gone_has_no_line_and_names_are_escaped() -> None:
+    drawn = flowmap.draw(pair(origin=HOSTILE[0], destination=HOSTILE[2], after=0.0), (HOSTILE[1], "after"))
+    assert str(drawn).count('class="flow ') == 1
+    page = Page(str(drawn))
+    assert not {"script", "img", "b"} & {tag for tag, _ in page.tags}
+
+
+def test_zones_without_a_place_are_not_drawn() -> None:
+    assert flowmap.draw(pair(origin_polygon=None), ("before", "after")) is None

@@ -55,7 +55,7 @@ def draw(
         return None
     shapes, values, weights = shapes[drawable], values[drawable], weights[drawable]
     titles = [title for title, kept in zip(titles, drawable, strict=True) if kept]
-    west, south, east, north = _view(shapes, weights)
+    west, south, east, north = view(shapes, weights)
     inside = shapely.intersects(shapes, shapely.box(west, south, east, north))
     scale = min(WIDTH / (east - west), HEIGHT / (north - south))
     width, height = round((east - west) * scale), round((north - south) * scale)
@@ -66,22 +66,22 @@ def draw(
     breaks = quantile_breaks(values[inside])
     classes = np.searchsorted(breaks[1:-1], values, side="right")
     spread = _colours(len(breaks) - 1)
-    paths = _paths(shapely.transform(shapes, pixels))
+    outlined = paths(shapely.transform(shapes, pixels))
     one_by_one = int(inside.sum()) <= titled
     groups = []
     for k in range(len(breaks) - 1):
         members = np.flatnonzero(inside & (classes == k))
         shapes_of_class = (
-            [tag("path", tag("title", titles[i]), d=paths[i]) for i in members]
+            [tag("path", tag("title", titles[i]), d=outlined[i]) for i in members]
             if one_by_one
-            else tag("path", d="".join(paths[i] for i in members))
+            else tag("path", d="".join(outlined[i] for i in members))
         )
         groups.append(tag("g", shapes_of_class, cls=f"q{spread[k]}"))
     svg = tag("svg", groups, viewBox=f"0 0 {width} {height}", role="img", aria_label=told, cls="map")
     fits = f"{_TALLEST * width / height:.1f}"
     return tag(
         "div",
-        tag("div", tag("div", svg, _scale_bar(scale, width), style=f"max-width:{fits}rem"), cls="sheet"),
+        tag("div", tag("div", svg, scale_bar(scale, width), style=f"max-width:{fits}rem"), cls="sheet"),
         _legend(breaks, np.bincount(classes[inside], minlength=len(breaks) - 1), spread, unit),
         _left_out(int((~inside).sum())),
         cls="atlas",
@@ -94,7 +94,7 @@ def quantile_breaks(values: Floats) -> Floats:
     return breaks if len(breaks) > 1 else np.append(breaks, breaks)
 
 
-def _view(shapes: Shapes, weights: Floats) -> tuple[float, float, float, float]:
+def view(shapes: Shapes, weights: Floats) -> tuple[float, float, float, float]:
     """West, south, east and north of what is drawn, in metres."""
     bounds = shapely.bounds(shapes)
     for _ in range(2):  # what one axis leaves out no longer matters to the other
@@ -119,7 +119,7 @@ def _extent(low: Floats, high: Floats, weights: Floats) -> tuple[float, float]:
     return float(low.min()), float(high.max())
 
 
-def _paths(shapes: Shapes) -> list[str]:
+def paths(shapes: Shapes) -> list[str]:
     """SVG path data of each shape: first corner, then steps; points become small diamonds."""
     corners = shapely.bounds(shapes)
     tiny = (corners[:, 2:] - corners[:, :2]).max(axis=1) < _SMALLEST
@@ -127,10 +127,10 @@ def _paths(shapes: Shapes) -> list[str]:
     simple = shapely.simplify(shapes, 3)
     parts, owner = shapely.get_parts(shapely.normalize(simple), return_index=True)
     rings, part = shapely.get_rings(parts, return_index=True)
-    paths = [""] * len(shapes)
+    drawn = [""] * len(shapes)
     for ring, cell in zip(rings, owner[part], strict=True):
-        paths[cell] += _ring(np.rint(shapely.get_coordinates(ring)).astype(np.int64))
-    return paths
+        drawn[cell] += _ring(np.rint(shapely.get_coordinates(ring)).astype(np.int64))
+    return drawn
 
 
 def _ring(corners: npt.NDArray[np.int64]) -> str:
@@ -139,7 +139,7 @@ def _ring(corners: npt.NDArray[np.int64]) -> str:
     return f"M{x} {y}l{' '.join(moves)}z".replace(" -", "-")
 
 
-def _scale_bar(scale: float, width: int) -> Html:
+def scale_bar(scale: float, width: int) -> Html:
     """A round length of about a sixth of the map."""
     most = width / scale / 3
     size = 10.0 ** math.floor(math.log10(most))

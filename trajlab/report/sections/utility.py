@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from trajlab.report import naming, words
+from trajlab.report import flowmap, naming, words
 from trajlab.report.contents import Contents
 from trajlab.report.curves import Curves
 from trajlab.report.evidence import Answer, Show, block, figure, table
@@ -163,6 +163,7 @@ def _panel(contents: Contents, tradeoff_id: str) -> Html:
             for kind in first["flows"].unique(maintain_order=True)
             if len(part := first.filter(zones=name, flows=kind))
         ],
+        flowmap.between(contents, tradeoff_id, zones[0], flows),
         [
             _figure(
                 f"{MEASURES[measure]}, {FLOWS[flows]}: lost, by the share singled out by {naming.knowledge(known)}",

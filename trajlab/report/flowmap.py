@@ -1,0 +1,178 @@
+"""Flows between zones on a map, before and after their cells are generalised: a line each, as wide as its flow.
+
+Both sides show the same pairs of zones in one view and one scale of widths. A line bends to the right of
+its way, so that both ways between two zones can be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import shapely
+
+from trajlab.report import maps, words
+from trajlab.report.contents import Contents
+from trajlab.report.evidence import Answer, figure
+from trajlab.report.markup import Html, join, tag
+from trajlab.report.tradeoffs import FLOWS
+from trajlab.spatial.projection import LocalMetres
+
+MOST = 200
+"""Pairs of zones that are drawn."""
+WIDEST, THINNEST = 10.0, 0.4
+_BEND = 0.18
+_TALLEST = 36
+
+PAIRS = """
+with compared as (
+    select utility.before_id, utility.after_id, step.zones_id, step.index_name
+    from study.tradeoff_step as step
+    join study.utility as utility using (utility_id)
+    where step.tradeoff_id = $tradeoff_id and step.zones = $zones
+    order by step.size_m desc nulls last, step.step desc, step.zones_id
+    limit 1
+),
+
+flow as (
+    select
+        od_flow.origin,
+        od_flow.destination,
+        case $flows when 'raw' then od_flow.raw else od_flow.constrained end as movements,
+        od_flow.od_id = compared.before_id as is_before,
+        od_flow.od_id = compared.after_id as is_after
+    from compared
+    join metrics.od_flow as od_flow on od_flow.od_id in (compared.before_id, compared.after_id)
+    where od_flow.origin <> od_flow.destination
+),
+
+pair as (
+    select
+        origin,
+        destination,
+        coalesce(sum(movements) filter (is_before), 0) as before,
+        coalesce(sum(movements) filter (is_after), 0) as after
+    from flow
+    group by origin, destination
+)
+
+select
+    origin.label as origin,
+    destination.label as destination,
+    pair.before,
+    pair.after,
+    pair.after - pair.before as change,
+    count(*) over () as pairs,
+    compared.index_name,
+    origin.polygon as origin_polygon,
+    destination.polygon as destination_polygon,
+    origin.lng as origin_lng,
+    origin.lat as origin_lat,
+    destination.lng as destination_lng,
+    destination.lat as destination_lat,
+    index.lon0,
+    index.lat0
+from pair
+cross join compared
+join grid.index as index on index.index_id = compared.zones_id
+join grid.cell as origin on origin.index_id = compared.zones_id and origin.cell = pair.origin
+join grid.cell as destination on destination.index_id = compared.zones_id and destination.cell = pair.destination
+where greatest(pair.before, pair.after) > 0
+order by greatest(pair.before, pair.after) desc, origin.label, destination.label, pair.origin, pair.destination
+limit $most
+"""
+
+Floats = npt.NDArray[np.float64]
+
+
+def between(contents: Contents, tradeoff_id: str, zones: str, flows: str) -> Html | None:
+    """The largest flows before and after the largest cells of a trade-off; None where no two zones have any."""
+    answer = contents.ask(PAIRS, tradeoff_id=tradeoff_id, zones=zones, flows=flows, most=MOST)
+    frame = answer.frame
+    if not len(frame):
+        return None
+    larger = words.uncapitalised(words.cells(frame["index_name"][0]))
+    drawing = draw(frame, ("As released", f"With {larger}"))
+    if drawing is None:
+        return None
+    many, every = len(frame), int(frame["pairs"][0])
+    which = f"The largest {many:,} of {every:,} flows" if every > many else f"All {words.counted(every, 'flow')}"
+    return figure(
+        f"Flows between zones, before and after: {FLOWS[flows]}",
+        drawing,
+        Answer(answer.sql, answer.params, frame.select("origin", "destination", "before", "after", "change")),
+        note=f"{which} from one zone to another, on both maps the same and to the same scale; a line bends to the "
+        "right of its way. Point at a line for its values. Movements within a zone are not drawn.",
+    )
+
+
+def draw(frame: pl.DataFrame, names: tuple[str, str]) -> Html | None:
+    """Two maps abreast and what the widths mean; None where a zone has no place."""
+    plane = LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0)
+    outlines = pl.concat([frame["origin_polygon"], frame["destination_polygon"]]).unique(maintain_order=True)
+    if outlines.null_count():
+        return None
+    shapes = plane.to_metres(shapely.from_wkt(outlines.to_numpy()))
+    west, south, east, north = maps.view(shapes, np.ones(len(shapes)))
+    scale = min(maps.WIDTH / (east - west), maps.HEIGHT / (north - south))
+    size = round((east - west) * scale), round((north - south) * scale)
+
+    def pixels(xy: Floats) -> Floats:
+        return np.column_stack([(xy[:, 0] - west) * scale, (north - xy[:, 1]) * scale])
+
+    ground = tag("path", d="".join(maps.paths(shapely.transform(shapes, pixels))), cls="zone")
+    ends = [
+        pixels(shapely.get_coordinates(plane.to_metres(shapely.points(frame[f"{end}_lng"], frame[f"{end}_lat"]))))
+        for end in ("origin", "destination")
+    ]
+    arcs = _arcs(*ends)
+    most = float(frame.select(pl.max_horizontal("before", "after").max()).item())
+    titles = [
+        f"{words.short(a)} → {words.short(b)}\nbefore {words.number(before)}, after {words.number(after)}"
+        for a, b, before, after in frame.select("origin", "destination", "before", "after").iter_rows()
+    ]
+    sides = [
+        _side(name, ground, _lines(arcs, frame[column].to_list(), titles, most, n), scale, size)
+        for n, (name, column) in enumerate(zip(names, ("before", "after"), strict=True))
+    ]
+    return join(_key(most), tag("div", sides, cls="abreast"))
+
+
+def _arcs(start: Floats, end: Floats) -> list[str]:
+    """A bow from each start to its end, bent to the right as seen from the start."""
+    way = end - start
+    middle = (start + end) / 2 + _BEND * np.column_stack([-way[:, 1], way[:, 0]])
+    corners = np.rint(np.column_stack([start, middle, end])).astype(np.int64)
+    return [f"M{a} {b}Q{c} {d} {e} {f}" for a, b, c, d, e, f in corners.tolist()]
+
+
+def _lines(arcs: Sequence[str], flows: Sequence[float], titles: Sequence[str], most: float, n: int) -> list[Html]:
+    """The largest first, so that small ones lie on top and can be pointed at."""
+    return [
+        tag("path", tag("title", title), d=arc, stroke_width=f"{_width(flow, most):.1f}", cls=f"flow s{n}")
+        for arc, flow, title in zip(arcs, flows, titles, strict=True)
+        if flow > 0
+    ]
+
+
+def _width(flow: float, most: float) -> float:
+    return max(THINNEST, WIDEST * flow / most)
+
+
+def _side(name: str, ground: Html, lines: list[Html], scale: float, size: tuple[int, int]) -> Html:
+    told = f"Map of {words.counted(len(lines), 'flow')} between zones: {name}"
+    svg = tag("svg", ground, lines, viewBox=f"0 0 {size[0]} {size[1]}", role="img", aria_label=told, cls="flows")
+    fits = f"max-width:{_TALLEST * size[0] / size[1]:.1f}rem"
+    sheet = tag("div", tag("div", svg, maps.scale_bar(scale, size[0]), style=fits), cls="sheet")
+    return tag("div", tag("h4", name), sheet)
+
+
+def _key(most: float) -> Html:
+    """Widths of three flows."""
+    shown = [
+        tag("li", tag("i", cls="chip way", style=f"height:{_width(flow, most):.1f}px"), f"{words.number(flow, 2)}")
+        for flow in (most, most / 3, most / 10)
+    ]
+    return tag("ul", shown, tag("li", "movements"), cls="legend")
