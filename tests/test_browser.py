@@ -53,6 +53,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     lab.risk(release, "top:2")
     lab.risk(release, "points:2")
     lab.risk(lab.protect(release, "cut:6h"), "points:2")
+    lab.tradeoff(release, ["square:4000", "square:8000"], zones="square:5000", knowledge="points:2", basis="slots")
     lab.release("h3:8", "1h", min_count=2)
     lab.release("stations", "2h")
     return lab.report(tmp_path_factory.mktemp("page") / "report.html", example_people=2).as_uri()
