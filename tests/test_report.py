@@ -17,6 +17,7 @@ from conftest import tiny_lab
 import trajlab as tl
 from trajlab.errors import LabError
 from trajlab.report import charts, maps, markup, render, sections, words
+from trajlab.report.page import tabs
 from trajlab.spatial.projection import LocalMetres
 
 MONDAY = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
@@ -339,3 +340,11 @@ def test_text_stands_out_from_what_is_behind_it(page: str, scheme: int) -> None:
     for front, behind in pairs:
         dark, light = sorted(luminance(colours[name]) for name in (front, behind))
         assert (light + 0.05) / (dark + 0.05) >= 4.5, (front, behind)
+
+
+def test_the_first_panels_are_drawn_and_the_rest_counted() -> None:
+    panels = [(f"release {n}", f"panel {n}") for n in range(5)]
+    few = str(tabs("x", panels, most=3))
+    assert [f"panel {n}" in few for n in range(5)] == [True, True, True, False, False]
+    assert "The first 3 are drawn; 2 more are in the lab." in few
+    assert "are drawn" not in str(tabs("x", panels, most=5)) + str(tabs("x", panels))

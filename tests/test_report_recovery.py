@@ -189,7 +189,7 @@ def test_a_lab_of_an_older_trajlab_gets_its_page_without_the_new_sections(city: 
 
 
 def test_an_unfinished_proof_is_not_called_one() -> None:
-    runs = recovery._Runs({"a": "xu2017"}, "optimal", ["a"])
+    runs = recovery.Runs({"a": "xu2017"}, "optimal", ["a"])
     frame = pl.DataFrame(
         {"run_id": ["a"], "stage": ["day"], "matchings": [3], "cost": [10.0], "proven_at_least": [9.0]}
     )

@@ -55,8 +55,16 @@ def style(*names: str) -> Html:
     return Html("".join(Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8") for name in names))
 
 
-def tabs(group: str, panels: Sequence[tuple[str, Child]], *, choose: str = "Choose a release") -> Html:
-    """One panel at a time, chosen by radio buttons: works without script, and prints all of them."""
+def tabs(
+    group: str, panels: Sequence[tuple[str, Child]], *, choose: str = "Choose a release", most: int | None = None
+) -> Html:
+    """One panel at a time, chosen by radio buttons: works without script, and prints all of them.
+
+    With `most`, the first so many, and a line that says how many more there are.
+    """
+    if most is not None and len(panels) > most:
+        left = f"The first {most} are drawn; {len(panels) - most} more are in the lab."
+        return join(tabs(group, panels[:most], choose=choose), tag("p", left, cls="note"))
     if len(panels) == 1:
         return join(panels[0][1])
     shown = []

@@ -9,7 +9,7 @@ from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, figure
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.report.sections.recovery import best_run
+from trajlab.report.recovered import best_run
 
 TITLE = "A day, true and recovered"
 POSITION = 55

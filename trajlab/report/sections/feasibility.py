@@ -80,14 +80,7 @@ _FIVE = charts.Axis(0.75, 5.25, [(k, str(k)) for k in range(1, 6)])
 
 def render(contents: Contents) -> Html | None:
     panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
-    if not panels:
-        return None
-    more = len(panels) - MOST
-    return join(
-        tag("p", _WHY),
-        tabs("feasibility", panels[:MOST]),
-        tag("p", f"The first {MOST} are drawn; {more} more are in the tables.", cls="note") if more > 0 else None,
-    )
+    return join(tag("p", _WHY), tabs("feasibility", panels, most=MOST)) if panels else None
 
 
 _WHY = (

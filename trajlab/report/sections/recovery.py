@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from trajlab.report import charts, naming, words
+from trajlab.report import charts, words
 from trajlab.report.bars import Bar, Groups
 from trajlab.report.contents import Contents, Published
-from trajlab.report.evidence import Answer, Show, block, figure, table
+from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
+from trajlab.report.recovered import ACCURACY, RUNS, Runs, best_run
 
 TITLE = "What an adversary recovers"
 POSITION = 50
@@ -34,30 +34,6 @@ MOST = 8
 _DRAWN = charts.SERIES - 1
 """Runs that get a bar; one colour is for the truth."""
 _EXACT = 0.001
-
-RUNS = """
-select
-    run.run_id,
-    run.attack,
-    run.settings,
-    run.seed,
-    run.people,
-    run.days,
-    bool_or(score.pairing = 'optimal') as optimal,
-    bool_or(score.pairing = 'greedy') as greedy
-from study.run as run
-join report.every_metric as score on score.run_id = run.run_id
-where run.release_id = $release_id
-group by run.run_id, run.attack, run.settings, run.seed, run.people, run.days
-order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, run.settings, run.seed
-"""
-
-ACCURACY = """
-select run_id, level as stage, people, estimate, low, high, shuffle, stay
-from report.every_metric
-where release_id = $release_id and metric = 'accuracy' and pairing = $pairing
-order by case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, attack, settings, seed, stage
-"""
 
 ERRORS = """
 select cdf.run_id, cdf.metres, cdf.points, cdf.share
@@ -125,19 +101,11 @@ order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, ru
 """
 
 STAGES = {1: "Nights, one by one", 2: "Days, one by one", 3: "The whole period"}
-_SHARES: Show = dict.fromkeys(("estimate", "low", "high", "shuffle", "stay", "share"), words.share)
 
 
 def render(contents: Contents) -> Html | None:
     panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
-    if not panels:
-        return None
-    more = len(panels) - MOST
-    return join(
-        tag("p", _WHY),
-        tabs("recovery", panels[:MOST]),
-        tag("p", f"The first {MOST} are drawn; {more} more are in the tables.", cls="note") if more > 0 else None,
-    )
+    return join(tag("p", _WHY), tabs("recovery", panels, most=MOST)) if panels else None
 
 
 _WHY = (
@@ -159,68 +127,11 @@ def findings(contents: Contents) -> list[Finding]:
     return [Finding(row["estimate"], told, row["low"], row["high"], yardsticks)]
 
 
-@dataclass(frozen=True)
-class Best:
-    """A run, by the row of its final score."""
-
-    release: Published
-    name: str
-    pairing: str
-    score: dict[str, Any]
-
-    @property
-    def run_id(self) -> str:
-        return str(self.score["run_id"])
-
-
-def best_run(contents: Contents) -> Best | None:
-    """The attack that is right most often, on any release; None where none was run, or none can be scored."""
-    found = []
-    for release in contents.releases:
-        answer = contents.ask(RUNS, release_id=release.id)
-        if not len(answer.frame):
-            continue
-        runs = _Runs.of(list(answer.frame.iter_rows(named=True)))
-        accuracy = contents.ask(ACCURACY, release_id=release.id, pairing=runs.pairing)
-        best = runs.best(accuracy.frame) if len(accuracy.frame) else None
-        if best is not None and best["run_id"] in runs.skilled:
-            found.append(Best(release, runs.names[best["run_id"]], runs.pairing, best))
-    return max(found, key=lambda each: float(each.score["estimate"]), default=None)
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """The runs on one release: what to call them, and the pairing by which they can be compared."""
-
-    names: dict[str, str]
-    pairing: str
-    skilled: list[str]
-    """Those that are more than yardsticks."""
-
-    @classmethod
-    def of(cls, rows: list[dict[str, Any]]) -> _Runs:
-        pairing = "optimal" if all(row["optimal"] for row in rows) else "greedy"
-        return cls(
-            naming.runs(rows), pairing, [row["run_id"] for row in rows if row["attack"] not in naming.YARDSTICKS]
-        )
-
-    def best(self, accuracy: pl.DataFrame) -> dict[str, Any] | None:
-        """The final score of the attack that is right most often; of a yardstick where nothing else was run."""
-        final = accuracy.filter(stage=3)
-        skilled = final.filter(pl.col("run_id").is_in(self.skilled))
-        ranked = (skilled if len(skilled) else final).sort("estimate", "run_id", descending=[True, False])
-        return ranked.row(0, named=True) if len(ranked) else None
-
-    @property
-    def show(self) -> Show:
-        return {**_SHARES, "run_id": lambda run_id: self.names.get(run_id, run_id)}
-
-
 def _panel(contents: Contents, release: Published) -> Html | None:
     found = contents.ask(RUNS, release_id=release.id)
     if not len(found.frame):
         return None
-    runs = _Runs.of(list(found.frame.iter_rows(named=True)))
+    runs = Runs.of(list(found.frame.iter_rows(named=True)))
     scored = {"release_id": release.id, "pairing": runs.pairing}
     accuracy = contents.ask(ACCURACY, **scored)
     unique = contents.ask(UNIQUE, release_id=release.id)
@@ -240,7 +151,7 @@ def _panel(contents: Contents, release: Published) -> Html | None:
     )
 
 
-def _told(best: dict[str, Any] | None, unique: pl.DataFrame, runs: _Runs) -> Child:
+def _told(best: dict[str, Any] | None, unique: pl.DataFrame, runs: Runs) -> Child:
     """The finding in words: how often the best attack is right, and how much of that needed no attack."""
     if best is None:
         return _untold(unique, runs)
@@ -268,7 +179,7 @@ def _verdict(best: dict[str, Any]) -> str:
     return "That is as much within the uncertainty: the attack adds nothing that can be told from chance."
 
 
-def _untold(unique: pl.DataFrame, runs: _Runs) -> Child:
+def _untold(unique: pl.DataFrame, runs: Runs) -> Child:
     two = unique.filter(of="recovered", metric="unique_share", cells_known=2)
     said = "Somebody else published these counts, and the lab does not know who was where: how right the recovered "
     said += "tracks are cannot be said. "
@@ -281,7 +192,7 @@ def _untold(unique: pl.DataFrame, runs: _Runs) -> Child:
     ]  # fmt: skip
 
 
-def _accuracy(answer: Answer, release: Published, runs: _Runs) -> Html | None:
+def _accuracy(answer: Answer, release: Published, runs: Runs) -> Html | None:
     if not len(answer.frame):
         return None
     found = {(row["run_id"], row["stage"]): row for row in answer.frame.iter_rows(named=True)}
@@ -298,7 +209,7 @@ def _accuracy(answer: Answer, release: Published, runs: _Runs) -> Html | None:
     )
 
 
-def _errors(answer: Answer, release: Published, runs: _Runs, lead: str) -> Html | None:
+def _errors(answer: Answer, release: Published, runs: Runs, lead: str) -> Html | None:
     if not len(answer.frame):
         return None
     distances = answer.frame["metres"].unique().sort().to_list()
@@ -335,7 +246,7 @@ def _errors(answer: Answer, release: Published, runs: _Runs, lead: str) -> Html 
     )
 
 
-def _exposed(answer: Answer, release: Published, runs: _Runs, lead: str) -> Html | None:
+def _exposed(answer: Answer, release: Published, runs: Runs, lead: str) -> Html | None:
     if not len(answer.frame):
         return None
     shares = {(row["run_id"], row["of_their_slots"]): row["share"] for row in answer.frame.iter_rows(named=True)}
@@ -357,7 +268,7 @@ def _exposed(answer: Answer, release: Published, runs: _Runs, lead: str) -> Html
     )
 
 
-def _unique(answer: Answer, release: Published, runs: _Runs) -> Html | None:
+def _unique(answer: Answer, release: Published, runs: Runs) -> Html | None:
     if not len(answer.frame):
         return None
     known = len(answer.frame.filter(of="truth")) > 0
@@ -385,7 +296,7 @@ def _unique(answer: Answer, release: Published, runs: _Runs) -> Html | None:
     )
 
 
-def _proof(answer: Answer, runs: _Runs) -> Html | None:
+def _proof(answer: Answer, runs: Runs) -> Html | None:
     if not len(answer.frame):
         return None
     frame = answer.frame
@@ -416,9 +327,9 @@ def _bar(row: dict[str, Any] | None) -> Bar:
     return Bar(None) if row is None else Bar(row["estimate"], row["low"], row["high"])
 
 
-def _drawn(runs: _Runs) -> list[str]:
+def _drawn(runs: Runs) -> list[str]:
     return list(runs.names)[:_DRAWN]
 
 
-def _series(runs: _Runs) -> list[str]:
+def _series(runs: Runs) -> list[str]:
     return [runs.names[run] for run in _drawn(runs)]

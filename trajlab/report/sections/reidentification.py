@@ -56,14 +56,7 @@ _WHY = (
 
 def render(contents: Contents) -> Html | None:
     panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
-    if not panels:
-        return None
-    more = len(panels) - MOST
-    return join(
-        tag("p", _WHY),
-        tabs("reidentification", panels[:MOST]),
-        tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
-    )
+    return join(tag("p", _WHY), tabs("reidentification", panels, most=MOST)) if panels else None
 
 
 def findings(contents: Contents) -> list[Finding]:

@@ -47,14 +47,7 @@ _SHARES = dict.fromkeys(
 
 def render(contents: Contents) -> Html | None:
     panels = [(release.name, panel) for release in contents.releases if (panel := _panel(contents, release))]
-    if not panels:
-        return None
-    more = len(panels) - MOST
-    return join(
-        tag("p", _WHY),
-        tabs("schedules", panels[:MOST]),
-        tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
-    )
+    return join(tag("p", _WHY), tabs("schedules", panels, most=MOST)) if panels else None
 
 
 def findings(contents: Contents) -> list[Finding]:

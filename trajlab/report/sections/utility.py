@@ -88,13 +88,8 @@ def render(contents: Contents) -> Html | None:
         (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"]))
         for row in asked.iter_rows(named=True)
     ]
-    more = len(panels) - MOST
-    return join(
-        tag("p", _WHY),
-        tabs("utility", panels[:MOST]) if panels else None,
-        tag("p", f"The first {MOST} are drawn; {more} more are in the lab.", cls="note") if more > 0 else None,
-        None if panels else block(table("Loss of utility", losses.frame, show=_SHOW), losses),
-    )
+    drawn = tabs("utility", panels, most=MOST) if panels else None
+    return join(tag("p", _WHY), drawn or block(table("Loss of utility", losses.frame, show=_SHOW), losses))
 
 
 def findings(contents: Contents) -> list[Finding]:
