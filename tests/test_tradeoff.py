@@ -43,11 +43,21 @@ def test_a_curve_is_found_again(a, b, c, low, points):
 
 
 @settings(max_examples=100, deadline=None)
+@given(width=st.floats(1e-4, 0.1), bend=st.floats(0.5, 5), points=st.integers(5, 14))
+def test_a_curve_is_found_where_nearly_everybody_is_at_risk_whatever_is_done(width, bend, points):
+    """Risks from 1 - width to 1: the exponent is as large as they are close together."""
+    x = np.linspace(1 - width, 1, points)
+    found = fit(x, 1.2 - x ** (bend / width))
+    assert found.said is None
+    assert (found.a, found.b, found.c) == pytest.approx((1, bend / width, 1.2), rel=1e-3)
+
+
+@settings(max_examples=100, deadline=None)
 @given(a=st.floats(0.5, 3), b=st.floats(0.3, 4), seed=st.integers(0, 2**32 - 1))
 def test_estimates_and_errors_are_those_of_scipy(a, b, seed):
     rng = np.random.default_rng(seed)
     x = np.sort(rng.uniform(0.02, 0.95, 14))
-    y = -a * x**b + a + 0.5 + rng.normal(0, 0.01, 14)
+    y = -a * x**b + a + 0.5 + rng.normal(0, 0.002, 14)
     found = fit(x, y)
     assert found.said is None
     estimate = (found.a, found.b, found.c)
@@ -58,7 +68,6 @@ def test_estimates_and_errors_are_those_of_scipy(a, b, seed):
     assert found.r2 == pytest.approx(
         1 - ((y - (best[2] - best[0] * x ** best[1])) ** 2).sum() / ((y - y.mean()) ** 2).sum(), abs=1e-6
     )
-    assert max(found.a_p, found.b_p, found.c_p) < 0.05
 
 
 def test_p_values_are_students_two_sided():
@@ -82,10 +91,11 @@ def test_p_values_are_students_two_sided():
         ([0.1, 0.2, 0.3, 0.4], [0.3] * 4, "constant loss: it is 0.3 at all 4 points"),
         ([0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4], "loss does not fall as risk rises: no curve"),
         ([0.1, 0.2, 0.3, 0.4], [-0.1, -0.2, -0.3, -0.42], "c would not be above 0: no curve"),
-        ([0.1, 0.2, 0.3, 0.4, 0.5], [1, 1, 1, 1, 0], "no convergence: the points fit ever better as b leaves"),
-        ([0.1, 0.2, 0.3, 0.4, 0.5], [2, 1, 1, 1, 1], "no convergence"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], [1, 1, 1, 1, 0], "no convergence: the larger b is, the better the points fit, 41.3 and beyond"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], [2, 1, 1, 1, 1], "no convergence: the smaller b is, the better the points fit, 0.01 and beyond"),
+        ([0.01, 0.2, 0.3, 0.4999, 0.5], [1, 1, 1, 1, 0], "no convergence: the larger b is, the better the points fit, 866 and beyond"),
     ],
-)
+)  # fmt: skip
 def test_where_there_is_no_curve_it_says_why_and_makes_no_number_up(risk, loss, said):
     found = fit(risk, loss)
     assert found.said is not None

@@ -15,8 +15,10 @@ Floats = npt.NDArray[np.float64]
 
 LEAST = 4
 """Points: three of them lie on some curve whatever they are."""
-LOWEST, HIGHEST = 0.01, 100.0
-"""Exponents that are tried."""
+LOWEST = 0.01
+"""The smallest exponent that is tried: below it a curve is that of the logarithm of the risk."""
+STEP = 1e-4
+"""Where the second highest risk weighs less beside the highest, a curve is a step: larger exponents are not tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,9 @@ def fit(risk: npt.ArrayLike, loss: npt.ArrayLike) -> Curve:
     if said := _unfit(x, y):
         return Curve(len(x), said=said)
     top = x.max()
-    b = _exponent(x / top, y)
-    if b is None:
-        return Curve(
-            len(x),
-            said=f"no convergence: the points fit ever better as b leaves the range from {LOWEST:g} to {HIGHEST:g}",
-        )
+    b, end = _exponent(x / top, y, highest=_highest(x))
+    if end:
+        return Curve(len(x), said=f"no convergence: the {end} b is, the better the points fit, {b:.3g} and beyond")
     bent = (x / top) ** b
     slope, c = np.polynomial.polynomial.polyfit(bent, y, 1)[::-1]
     a = float(-slope / top**b)
@@ -76,8 +75,15 @@ def _unfit(x: Floats, y: Floats) -> str | None:
     return None
 
 
-def _exponent(x: Floats, y: Floats) -> float | None:
-    """The b whose best a and c leave least; None where it lies at the end of the range."""
+def _highest(x: Floats) -> float:
+    """The largest exponent that is tried, at which a is still a number too."""
+    second, top = np.unique(x)[-2:]
+    step = float(np.log(STEP) / np.log(second / top))
+    return step if top >= 1 else min(step, float(-600 / np.log(top)))
+
+
+def _exponent(x: Floats, y: Floats, highest: float) -> tuple[float, str]:
+    """The b whose best a and c leave least, and which end of the range it lies at, if any."""
     from scipy.optimize import minimize_scalar
 
     def left(log_b: float | Floats) -> Floats:
@@ -89,17 +95,17 @@ def _exponent(x: Floats, y: Floats) -> float | None:
         explained = np.divide(along, size, out=np.zeros_like(along), where=size > 0)
         return np.asarray((away**2).sum() - explained)
 
-    tries = np.linspace(np.log(LOWEST), np.log(HIGHEST), 801)
+    tries = np.linspace(np.log(LOWEST), np.log(highest), 801)
     best = int(np.argmin(left(tries)))
     if best in (0, len(tries) - 1):
-        return None
+        return float(np.exp(tries[best])), "larger" if best else "smaller"
     found = minimize_scalar(
         lambda log_b: float(left(log_b)[0]),
         bounds=(tries[best - 1], tries[best + 1]),
         method="bounded",
         options={"xatol": 1e-12},
     )
-    return float(np.exp(found.x))
+    return float(np.exp(found.x)), ""
 
 
 def _judged(x: Floats, y: Floats, a: float, b: float, c: float) -> Curve:
