@@ -180,6 +180,38 @@ def test_a_movement_takes_at_least_the_shortest_and_at_most_the_longest_time(tmp
         assert found.losses.filter(measure="all", flows="raw")["before"].item() == 24
 
 
+def test_only_people_and_days_of_the_release_move():
+    """Early and late go round three places on a Monday, one a week after the other; other days are no part of it.
+
+    Few is seen moving once, in one slot of 24, and left out for it.
+    """
+    round_trip = [(0, 0), (30, 1), (60, 2), (120, 0)]
+    there = [(0, 0), (30, 1)]
+    seen = {
+        "early": {0: round_trip, 1: there, 7: there},
+        "late": {0: there, 6: there, 7: round_trip},
+        "few": {0: [(0, 0), (20, 1)]},
+    }
+    rows = [
+        {
+            "uid": uid,
+            "ts": START + dt.timedelta(days=day, hours=8, minutes=minute),
+            "lat": 47.05,
+            "lng": 8.05 + 0.03 * n,
+        }
+        for uid, days in seen.items()
+        for day, moments in days.items()
+        for minute, n in moments
+    ]
+    lab = tl.open(":memory:")
+    lab.ingest(pl.DataFrame(rows), tz="UTC")
+    release = lab.release(index="square:1000", slot="1h", fill="none", box=BOX, days=1, align=True, coverage=0.1)
+    lab.utility(release, "square:2000", zones="square:4000")
+    moved = lab.sql("select raw, constrained from metrics.movement order by origin, destination").rows()
+    assert moved == [(2, 2)] * 3
+    assert lab.sql("select person_hours from metrics.presence order by cell").rows() == [(4,), (2,), (2,)]
+
+
 # ---------------------------------------------------------------- against slow versions
 
 
