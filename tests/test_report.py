@@ -303,11 +303,27 @@ def test_a_line_breaks_where_values_are_missing() -> None:
         (0.5, "50%"),
         (0.9996, "over 99.9%"),
         (1, "100%"),
+        (1.5, "150%"),
         (None, "–"),
     ],
 )
 def test_a_share_is_nothing_or_everything_only_when_it_is(value: float | None, told: str) -> None:
     assert words.share(value) == told
+
+
+@pytest.mark.parametrize(
+    ("step", "told"), [(0.5, ["0%", "50%", "100%"]), (0.004, ["0.0%", "0.4%", "0.8%"]), (0.0016, ["0.00%", "0.16%", "0.32%"])]
+)  # fmt: skip
+def test_marks_along_an_axis_differ(step: float, told: list[str]) -> None:
+    assert [words.percentages(step)(n * step) for n in range(3)] == told
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "told"),
+    [(2.5718, 0.4198, "2.57 ± 0.42"), (1185.7, 177.9, "1,186 ± 178"), (0.01234, 0.00099, "0.01234 ± 0.00099"), (1, 0, "1.00 ± 0.00")],
+)  # fmt: skip
+def test_a_number_has_as_many_digits_as_its_error_leaves(value: float, error: float, told: str) -> None:
+    assert words.estimated(value, error) == told
 
 
 @pytest.mark.parametrize(

@@ -145,12 +145,13 @@ class Chart(Protocol):
 
 
 def sheet(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, Chart]]]], note: str) -> str:
-    """Charts in rows under one title, as the text of an SVG file."""
-    y, drawn = 34.0, [tag("text", title, x=24, y=34, cls="title")]
+    """Charts in rows under one title, as the text of an SVG file; the name of several rows is written once."""
+    y, drawn, named = 34.0, [tag("text", title, x=24, y=34, cls="title")], ""
     for name, charts in rows:
-        if name:
+        if name and name != named:
             y += 34
             drawn.append(tag("text", name, x=24, y=f"{y:.0f}", cls="strong"))
+        named = name
         wide = (WIDE - 48 - 28 * (len(charts) - 1)) / len(charts)
         heads = max(len(_legend_lines(chart.legend, wide)) for _, chart in charts)
         below = max(chart.lines_below(wide) for _, chart in charts)

@@ -28,8 +28,8 @@ class Curves:
     curves: Sequence[Curve]
     along: str
     """What the x axis shows, in words."""
-    say_x: Callable[[float], str] = words.share
-    say: Callable[[float], str] = words.share
+    say_x: Callable[[float], str] | None = None
+    """How to write a place on it; shares, like those along the y axis, where nothing is said."""
     note: str = ""
     """A line of its own above the curves, such as why there is none."""
 
@@ -64,10 +64,13 @@ class Curves:
         def up(y: float) -> float:
             return frame.y(max(y, 0) / (step * steps))
 
-        drawn = [*frame.grid(step, steps, self.say)]
+        apart = places[1] - places[0]
+        mark_x, say_x = (self.say_x or words.percentages(size) for size in (apart, apart / 10))
+        mark_y, say_y = (words.percentages(size) for size in (step, step / 10))
+        drawn = [*frame.grid(step, steps, mark_y)]
         for n, place in enumerate(places):
             end = "start" if n == 0 else "end" if n == len(places) - 1 else "middle"
-            drawn.append(tag("text", self.say_x(place), x=f"{at(place):.1f}", y=frame.bottom + 20, text_anchor=end))
+            drawn.append(tag("text", mark_x(place), x=f"{at(place):.1f}", y=frame.bottom + 20, text_anchor=end))
         middle = (frame.left + frame.right) / 2
         drawn.append(tag("text", self.along, x=f"{middle:.1f}", y=frame.bottom + 38, text_anchor="middle"))
         if self.note:
@@ -78,7 +81,7 @@ class Curves:
             drawn += [
                 tag(
                     "circle",
-                    tag("title", f"{curve.name}\n{self.along} {self.say_x(x)}: {self.say(y)}"),
+                    tag("title", f"{curve.name}\n{self.along} {say_x(x)}: {say_y(y)}"),
                     cx=f"{at(x):.1f}",
                     cy=f"{up(y):.1f}",
                     r="3.5",

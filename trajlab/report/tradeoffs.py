@@ -18,7 +18,7 @@ from trajlab.report.page import shell
 if TYPE_CHECKING:
     from trajlab.tradeoff import Tradeoff
 
-ABREAST = 4
+ABREAST = 2
 TITLE = "What protection costs, and what it protects"
 MEASURES = {
     "all": "All flows",
@@ -31,7 +31,8 @@ FLOWS = {"raw": "raw movements", "constrained": "movements constrained in time"}
 NOTE = (
     "Singled out: share of people whose own trace is the only one that fits what is known of them. Loss: sum of what "
     "changes in the flows between zones, by their sum; for the common part of commuters, what is not common. Each "
-    "point is a generalisation; the curves between risk and loss are loss = -a risk^b + c by least squares."
+    "point is a generalisation; the curves between risk and loss are loss = -a risk^b + c by least squares, b with its "
+    "standard error."
 )
 
 Row = tuple[str, list[tuple[str, Curves]]]
@@ -124,7 +125,7 @@ def loss_by_risk(points: pl.DataFrame, fits: pl.DataFrame, knowledge: str, flows
 def fitted_name(zones: str, fitted: dict[str, Any]) -> str:
     if fitted["b"] is None:
         return zones
-    return f"{zones}: b = {fitted['b']:.2f}, R² = {fitted['r2']:.3f}"
+    return f"{zones}: b = {words.estimated(fitted['b'], fitted['b_error'])}, R² = {fitted['r2']:.3f}"
 
 
 def _line(name: str, points: pl.DataFrame, column: str) -> Curve:

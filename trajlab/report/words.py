@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 NOTHING = "–"
 _DAY = 86_400
@@ -27,7 +27,19 @@ def share(value: float | None) -> str:
         return "under 0.1%"
     if 0.999 < value < 1:
         return "over 99.9%"
-    return f"{100 * value:.0f}%" if value in (0, 1) or 0.0995 <= value < 0.9905 else f"{100 * value:.1f}%"
+    return f"{100 * value:.0f}%" if value == 0 or 0.0995 <= value < 0.9905 or value >= 1 else f"{100 * value:.1f}%"
+
+
+def percentages(step: float) -> Callable[[float], str]:
+    """How to write shares that lie `step` apart: with as many digits as tell them apart."""
+    digits = len(f"{100 * step:.10f}".rstrip("0").partition(".")[2])
+    return lambda value: f"{100 * value:.{digits}f}%"
+
+
+def estimated(value: float, error: float) -> str:
+    """A number with its standard error, to two digits of the error."""
+    digits = max(0, 1 - math.floor(math.log10(error))) if error > 0 else 2
+    return f"{value:,.{digits}f} ± {error:,.{digits}f}"
 
 
 def span(seconds: float) -> str:
