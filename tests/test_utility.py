@@ -22,6 +22,8 @@ from polars.testing import assert_frame_equal
 import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import SpatialError, UnknownNameError, UtilityError
+from trajlab.query import Query
+from trajlab.store import Store
 from trajlab.utility.overlap import WHOLE, billionths
 
 BROKEN = Path(__file__).parents[1] / "fixtures" / "broken" / "zones"
@@ -318,6 +320,32 @@ def test_major_flows_are_those_of_a_slow_version(seed, tmp_path_factory):
                 assert row["loss"] is None
 
 
+@pytest.mark.parametrize(
+    ("people", "zones", "hot"),
+    [
+        ([4, 2, 1, 1], 4, [0, 1]),  # the others are at the percentile 1 - 2/4, not above it
+        ([4, 2, 1, 1], 8, [0, 1]),  # nor above 1 - 1/4, with four empty zones below them
+        ([4, 2, 2], 3, [0, 1, 2]),  # both above 1/3, as no more than two have as many
+        ([5, 5], 2, [0, 1]),
+    ],
+)
+def test_hotspots_by_hand(people, zones, hot):
+    store = Store()
+    ids = {"flows_id": "f", "index_id": 1, "zones_id": 2}
+    cells = pl.DataFrame(
+        {"cell": range(len(people)), "zone": range(len(people))},
+        schema_overrides=dict.fromkeys(("cell", "zone"), pl.UInt64),
+    )
+    with store.transaction("people in zones"):
+        store.insert("metrics.presence", cells.select("cell", flows_id=pl.lit("f"), person_hours=pl.Series(people)))
+        store.insert("grid.overlap", cells.with_columns(
+            index_id=pl.lit(1, pl.UInt64), zones_id=pl.lit(2, pl.UInt64), billionths=pl.lit(WHOLE, pl.Int64), area_km2=pl.lit(1.0),
+        ))  # fmt: skip
+        store.build(Query.load("metrics.od_zone"), od_id="o", zones=zones, **ids)
+    assert [zone for (zone,) in store.rows("select zone from metrics.od_zone where hotspot order by zone")] == hot
+    assert store.rows("select max(percentile) from metrics.od_zone") == [(1.0,)]
+
+
 def test_flows_as_large_as_the_last_major_one_are_major_too(tmp_path):
     """Ten equal flows: nobody can say which eight are the largest."""
     rows = [
@@ -391,6 +419,25 @@ def test_the_shares_of_every_cell_add_up_to_one(town_by_the_lake):
     assert (
         cells == lab.sql("select count(*) from grid.cell where index_id in (select index_id from grid.overlap)").item()
     )
+
+
+def test_masts_beyond_a_grid_belong_to_the_nearest_of_its_zones(tmp_path):
+    lab = city(tmp_path, 3, people=20, records=60)
+    release = lab.release(index="stations", slot="1h", fill="none", box=(8.0, 47.0, 8.1, 47.06))
+    before, _ = sides(lab, lab.utility(release, "stations:3000", zones="square:2000").id)
+    shares = """
+        select mast.label as mast, zone.label as zone, overlap.billionths, overlap.area_km2
+        from grid.overlap as overlap
+        join grid.cell as mast on mast.index_id = overlap.index_id and mast.cell = overlap.cell
+        join grid.cell as zone on zone.index_id = overlap.zones_id and zone.cell = overlap.zone
+        where overlap.index_id = $index_id and overlap.zones_id = $zones_id
+    """
+    found = lab.sql(shares, index_id=before["index_id"], zones_id=before["zones_id"])
+    whole = found.group_by("mast").agg(pl.col("billionths").sum())
+    assert sorted(whole["mast"]) == [f"s{n}" for n in range(9)]
+    assert (whole["billionths"] == WHOLE).all()
+    beyond = found.filter(pl.col("area_km2") == 0)
+    assert sorted(beyond.select("mast", "zone").rows()) == [("s2", "3,3"), ("s5", "3,2"), ("s6", "3,3"), ("s8", "3,3")]
 
 
 def test_a_merged_station_has_the_areas_of_its_members(tmp_path):

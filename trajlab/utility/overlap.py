@@ -44,10 +44,7 @@ def overlap(store: Store, side: Side, target: Target, box: Box) -> None:
         _refuse_outside(side, cells, target, outside)
     elif len(outside):  # as points beyond a grid: moved to its edge
         nearest = np.searchsorted(target.zones, target.index.assign(*side.index.anchor(cells[outside])))
-        cell, zone = np.r_[cell, outside], np.r_[zone, nearest]
-        area = np.r_[area, np.zeros(len(outside))]
-        order = np.lexsort((zone, cell))
-        cell, zone, area = cell[order], zone[order], area[order]
+        cell, zone, area = np.r_[cell, outside], np.r_[zone, nearest], np.r_[area, np.zeros(len(outside))]
     frame = pl.DataFrame(
         {
             "cell": cells[cell],
@@ -91,7 +88,7 @@ def wider_than(shapes: Polygons, metres: float) -> npt.NDArray[np.bool_]:
 
 
 def billionths(group: Ints, amount: npt.NDArray[np.float64]) -> Ints:
-    """Shares of the amounts within their groups (sorted), in whole billionths that add up to a whole each.
+    """Shares of the amounts within their groups (one after another), in whole billionths that add up to a whole each.
 
     Rounded down, then what is missing goes to the largest remainders, of equal ones to the first.
     """
