@@ -84,6 +84,7 @@ def test_p_values_are_students_two_sided():
     [
         ([0.1, 0.2, 0.3], [0.9, 0.8, 0.7], "fewer than 4 points: there are 3"),
         ([], [], "fewer than 4 points: there are 0"),
+        ([0.1, 0.2, 0.3, -0.1], [0.9, 0.8, 0.7, 0.1], "fewer than 4 points: there are 3"),
         ([0.1, 0.2, 0.3, np.nan], [0.9, 0.8, 0.7, 0.1], "fewer than 4 points: there are 3"),
         ([0.1, 0.2, 0.3, 0.4], [0.9, None, 0.7, 0.1], "fewer than 4 points: there are 3"),
         ([0.25] * 5, [0.1, 0.2, 0.3, 0.4, 0.5], "constant risk: it is 0.25 at all 5 points"),
@@ -93,6 +94,7 @@ def test_p_values_are_students_two_sided():
         ([0.1, 0.2, 0.3, 0.4], [-0.1, -0.2, -0.3, -0.42], "c would not be above 0: no curve"),
         ([0.1, 0.2, 0.3, 0.4, 0.5], [1, 1, 1, 1, 0], "no convergence: the larger b is, the better the points fit, 41.3 and beyond"),
         ([0.1, 0.2, 0.3, 0.4, 0.5], [2, 1, 1, 1, 1], "no convergence: the smaller b is, the better the points fit, 0.01 and beyond"),
+        ((0.5 + 1e-6 * np.arange(6)).tolist(), (2 - 1e-6 * np.arange(6)).tolist(), "no convergence: other values of a, b and c fit the points as well"),
         ([0.01, 0.2, 0.3, 0.4999, 0.5], [1, 1, 1, 1, 0], "no convergence: the larger b is, the better the points fit, 866 and beyond"),
     ],
 )  # fmt: skip
@@ -101,6 +103,23 @@ def test_where_there_is_no_curve_it_says_why_and_makes_no_number_up(risk, loss, 
     assert found.said is not None
     assert found.said.startswith(said)
     assert {found.a, found.b, found.c, found.a_error, found.b_p, found.r2} == {None}
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_whatever_the_points_there_is_a_curve_or_a_reason(seed):
+    rng = np.random.default_rng(seed)
+    points = int(rng.integers(3, 15))
+    width = 10.0 ** rng.uniform(-12, 0)
+    x = np.clip(rng.uniform(width, 1) - width * rng.random(points).round(int(rng.integers(1, 17))), 0, 1)
+    y = [rng.random(points), 2 - x, 1 - x ** rng.uniform(0.1, 50), np.sort(rng.random(points))][seed % 4]
+    found = fit(x, y)
+    numbers = [found.a, found.b, found.c, found.a_error, found.b_error, found.c_error, found.a_p, found.b_p, found.r2]
+    if found.said:
+        assert set(numbers) == {None}
+    else:
+        assert np.isfinite(numbers).all()
+        assert min(numbers[:3]) > 0
 
 
 def test_nobody_at_risk_is_a_point_like_others():

@@ -54,12 +54,21 @@ def fit(risk: npt.ArrayLike, loss: npt.ArrayLike) -> Curve:
     if end:
         return Curve(len(x), said=f"no convergence: the {end} b is, the better the points fit, {b:.3g} and beyond")
     bent = (x / top) ** b
-    slope, c = np.polynomial.polynomial.polyfit(bent, y, 1)[::-1]
-    a = float(-slope / top**b)
-    if not (a > 0 and c > 0):
-        what = "loss does not fall as risk rises" if not a > 0 else "c would not be above 0"
+    away = bent - bent.mean()
+    steep = float(-away @ y / (away @ away))  # of the line through (x / top)^b, which is a top^b
+    c = float(y.mean() + steep * bent.mean())
+    if not (steep > 0 and c > 0):
+        what = "loss does not fall as risk rises" if not steep > 0 else "c would not be above 0"
         return Curve(len(x), said=f"{what}: no curve -a x^b + c with a, b, c > 0 describes the points")
-    return _judged(x, y, a, b, float(c))
+    left = y + steep * bent - c
+    slopes = np.column_stack([-bent, -steep * bent * np.log(np.where(x > 0, x, 1.0)), np.ones(len(x))])
+    errors = _errors(slopes, float(left @ left))
+    if errors is None:
+        return Curve(len(x), said="no convergence: other values of a, b and c fit the points as well")
+    r2 = 1 - float(left @ left) / float(((y - y.mean()) ** 2).sum())
+    p = _chances([steep, b, c], errors, free=len(x) - 3)
+    shrunk = float(top**b)
+    return Curve(len(x), steep / shrunk, b, c, errors[0] / shrunk, errors[1], errors[2], p[0], p[1], p[2], r2)
 
 
 def _unfit(x: Floats, y: Floats) -> str | None:
@@ -108,21 +117,22 @@ def _exponent(x: Floats, y: Floats, highest: float) -> tuple[float, str]:
     return float(np.exp(found.x)), ""
 
 
-def _judged(x: Floats, y: Floats, a: float, b: float, c: float) -> Curve:
+def _errors(slopes: Floats, left: float) -> list[float] | None:
+    """Standard errors of least squares, from how points change with estimates; None where nothing fixes one of them."""
+    scale = np.sqrt((slopes**2).sum(axis=0))
+    _, stretch, turned = np.linalg.svd(slopes / np.where(scale > 0, scale, 1), full_matrices=False)
+    if stretch[-1] < 1e-10 * stretch[0]:
+        return None
+    errors: list[float] = (
+        np.sqrt(((turned / stretch[:, None]) ** 2).sum(axis=0) * left / (len(slopes) - 3)) / scale
+    ).tolist()
+    return errors
+
+
+def _chances(estimates: list[float], errors: list[float], free: int) -> list[float]:
+    """Two-sided p-values by Student's t."""
     from scipy.stats import t
 
-    bent = x**b
-    logs = np.log(np.where(x > 0, x, 1.0))
-    slopes = np.column_stack([-bent, -a * bent * logs, np.ones(len(x))])
-    left = float(((y + a * bent - c) ** 2).sum())
-    scale = np.sqrt((slopes**2).sum(axis=0))
-    if not (scale > 0).all() or np.linalg.cond(slopes / scale) > 1e10:
-        return Curve(len(x), said="no convergence: other values of a, b and c fit the points as well")
-    inverse = np.linalg.inv((slopes / scale).T @ (slopes / scale)) / np.outer(scale, scale)
-    free = len(x) - 3
-    errors = np.sqrt(np.maximum(np.diag(inverse), 0) * left / free)
-    ratio = np.divide([a, b, c], errors, out=np.full(3, np.inf), where=errors > 0)
-    p = 2 * t.sf(ratio, free)
-    r2 = 1 - left / float(((y - y.mean()) ** 2).sum())
-    (a_error, b_error, c_error), (a_p, b_p, c_p) = errors.tolist(), p.tolist()
-    return Curve(len(x), a, b, c, a_error, b_error, c_error, a_p, b_p, c_p, float(r2))
+    ratio = np.divide(estimates, errors, out=np.full(len(errors), np.inf), where=np.asarray(errors) > 0)
+    p: list[float] = (2 * t.sf(ratio, free)).tolist()
+    return p
