@@ -11,11 +11,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
 from trajlab import schedule
+from trajlab.errors import ScheduleError
 from trajlab.timetable import Slot, Timetable
 
 ZONE = "Europe/Lisbon"
@@ -299,7 +300,10 @@ def test_neither_order_threads_nor_blocks_change_the_answer(seed):
         release = lab.release("places", "1d", fill="none")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(schedule, "BLOCK", block)
-            leak = lab.schedule(timetable, release, points=2, min_k=2, seed=seed)
+            try:
+                leak = lab.schedule(timetable, release, points=2, min_k=2, seed=seed)
+            except ScheduleError:  # a slot that is held in one week only
+                assume(condition=False)
         blocks = lab.sql("select count(distinct block) from metrics.crowd").item()
         assert blocks == (
             lab.sql("select count(distinct crowd) from metrics.crowd").item() if block == 1 else min(blocks, 1)
