@@ -261,6 +261,16 @@ def test_the_chart_has_every_panel_and_is_a_drawing(found, tmp_path):
         found.save(folder)
 
 
+def test_squares_and_hexagons_have_lines_of_their_own(lab, release):
+    several = lab.tradeoff(
+        release, ["h3:7", "square:like=h3:7", "h3:6", "square:like=h3:6"], zones="h3:6", knowledge="top:2", flows="raw"
+    )
+    texts = [text.text for text in ElementTree.fromstring(several.chart()).iter(f"{SVG}text")]
+    for kind in ("hexagons", "squares"):
+        assert f"Singled out, by the size of {kind}" in texts
+        assert f"Loss by the size of {kind}, raw movements" in texts
+
+
 def test_the_report_draws_the_trade_off(lab, found, tmp_path):
     page = lab.report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "What protection costs" in page

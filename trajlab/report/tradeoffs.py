@@ -27,6 +27,7 @@ MEASURES = {
     "hotspot": "Flows of busy zones (hotspot)",
     "commuters": "Common part of commuters",
 }
+KINDS = {"square": "squares", "h3": "hexagons", "stations": "merged stations"}
 FLOWS = {"raw": "raw movements", "constrained": "movements constrained in time"}
 NOTE = (
     "Singled out: share of people whose own trace is the only one that fits what is known of them. Loss: sum of what "
@@ -62,19 +63,35 @@ def html(found: Tradeoff) -> str:
 def rows(points: pl.DataFrame, fits: pl.DataFrame) -> Iterator[Row]:
     """Risk by size, loss by size for each set of zones, then loss by risk for each kind of flows."""
     known = points["knowledge"].unique(maintain_order=True).to_list()
-    yield "", [("Singled out, by the size of cells", risk_by_size(points))]
+    yield from _abreast(
+        "", [(f"Singled out, by the size of {cells}", risk_by_size(some)) for cells, some in by_kind(points)]
+    )
     several = points["zones"].n_unique() > 1
     for zones in points["zones"].unique(maintain_order=True):
         some = points.filter(zones=zones, knowledge=known[0])
         charts = [
-            (f"Loss by the size of cells, {FLOWS[flows]}", loss_by_size(some.filter(flows=flows), zones))
+            (f"Loss by the size of {cells}, {FLOWS[flows]}", loss_by_size(part.filter(flows=flows), zones))
             for flows in some["flows"].unique(maintain_order=True)
+            for cells, part in by_kind(some)
         ]
-        yield f"Between {zones}" if several else "", charts
+        yield from _abreast(f"Between {zones}" if several else "", charts)
     for flows, measure in points.select("flows", "measure").unique(maintain_order=True).iter_rows():
         charts = [(naming.knowledge(name), loss_by_risk(points, fits, name, flows, measure)) for name in known]
-        for n in range(0, len(charts), ABREAST):
-            yield f"{MEASURES[measure]}, {FLOWS[flows]}: loss by the share singled out", charts[n : n + ABREAST]
+        yield from _abreast(f"{MEASURES[measure]}, {FLOWS[flows]}: loss by the share singled out", charts)
+
+
+def _abreast(name: str, charts: list[tuple[str, Curves]]) -> Iterator[Row]:
+    for n in range(0, len(charts), ABREAST):
+        yield name, charts[n : n + ABREAST]
+
+
+def by_kind(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Points by the kind of larger cells, each with the release itself; a line through all would run to and fro."""
+    kind = pl.col("index_name").str.split(":").list.first()
+    kinds = points.filter(pl.col("step") > 0).select(kind.unique(maintain_order=True)).to_series()
+    for name in kinds:
+        said = KINDS.get(name, name) if len(kinds) > 1 else "cells"
+        yield said, points.filter((pl.col("step") == 0) | (kind == name))
 
 
 def risk_by_size(points: pl.DataFrame) -> Curves:

@@ -11,7 +11,7 @@ from trajlab.report.evidence import Answer, Show, block, figure, table
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.report.tradeoffs import FLOWS, MEASURES, loss_by_risk, loss_by_size, risk_by_size
+from trajlab.report.tradeoffs import FLOWS, MEASURES, by_kind, loss_by_risk, loss_by_size, risk_by_size
 
 TITLE = "What protection costs"
 POSITION = 65
@@ -147,16 +147,16 @@ def _panel(contents: Contents, tradeoff_id: str) -> Html:
     first = frame.filter(knowledge=frame["knowledge"][0])
     return join(
         tag("p", _told(frame), cls="lede"),
-        _figure("Singled out, by the size of cells", risk_by_size(frame), points),
+        [_figure(f"Singled out, by the size of {cells}", risk_by_size(part), points) for cells, part in by_kind(frame)],
         [
             _figure(
-                f"Lost, by the size of cells: {FLOWS[kind]}, between {words.cells(name)}",
+                f"Lost, by the size of {cells}: {FLOWS[kind]}, between {words.cells(name)}",
                 loss_by_size(part, name),
                 points,
             )
             for name in zones
             for kind in first["flows"].unique(maintain_order=True)
-            if len(part := first.filter(zones=name, flows=kind))
+            for cells, part in by_kind(first.filter(zones=name, flows=kind))
         ],
         flowmap.between(contents, tradeoff_id, zones[0], flows),
         [
