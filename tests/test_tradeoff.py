@@ -236,6 +236,97 @@ def test_asking_again_adds_nothing_and_more_adds_what_is_missing(lab, release, f
     assert sizes[0] == pytest.approx(sizes[1], rel=0.01)  # hexagons against squares at equal area
 
 
+def test_answers_to_other_questions_are_kept_apart(lab, release):
+    """One of all settings is different each time; each answer is that of a lab that was asked nothing else."""
+    plain = {"index": ["stations:2000"], "zones": "h3:6", "knowledge": "points:2", "measures": "all", "flows": "raw"}
+    asked = [{}, {"seed": 1}, {"basis": "slots"}, {"sample": 500}, {"scope": "frequent"}]
+    found = [lab.tradeoff(release, **(plain | more)).points for more in asked]
+    for more, points in zip(asked, found, strict=True):
+        if more.get("basis") == "slots":  # a release with larger cells chooses the cell of a slot among these
+            continue
+        of = lab.release(index="stations:2000", slot="60min", fill="none")
+        how = {"basis": "records"} | {name: value for name, value in more.items() if name != "scope"}
+        risk = lab.risk(of, "points:2", **how)
+        scope = more.get("scope", "all")
+        expected = lab.sql(
+            "select estimate from metrics.risk where risk_id = $id and metric = 'unique_share' and scope = $scope",
+            id=risk.id,
+            scope=scope,
+        )
+        assert points.filter(step=1)["risk"].to_list() == expected["estimate"].to_list(), more
+    assert len({tuple(points["risk"]) for points in found}) == len(asked)
+
+
+def test_a_finished_trade_off_is_read_from_a_lab_that_may_not_be_written(tmp_path):
+    file = tmp_path / "lab.duckdb"
+    asked = {"index": ["square:2000", "square:4000"], "knowledge": "top:1"}
+    with tiny_lab(file) as lab:
+        release = lab.release(index="square:1000", slot="3h", box=TINY_BOX).id
+        made = lab.tradeoff(release, **asked)
+    with tl.open(file, read_only=True) as lab:
+        assert_frame_equal(lab.tradeoff(release, **asked).points, made.points)
+
+
+def test_the_same_zones_and_cells_under_several_names_count_once(tmp_path):
+    lab = tiny_lab()
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    asked = {"knowledge": "top:1", "measures": "all", "flows": "raw"}
+    cells = ["square:4000", "square:2000", "square:2e3"]
+    found = lab.tradeoff(release, cells, zones=[None, "zones", str(TINY / "zones.geojson"), "h3:7", "h3:07"], **asked)
+    assert found.points.select("zones", "step", "index_name").rows() == [
+        ("h3:7", 0, "square:1000"), ("h3:7", 1, "square:4000"), ("h3:7", 2, "square:2000"),
+        ("zones", 0, "square:1000"), ("zones", 1, "square:4000"), ("zones", 2, "square:2000"),
+    ]  # fmt: skip
+
+
+def test_files_of_one_name_are_numbered_and_folders_not_shown(tmp_path):
+    lab = tiny_lab()
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    files = []
+    for n, text in enumerate((TINY / "zones.geojson").read_text().replace("west", name) for name in ("west", "sunset")):
+        (tmp_path / str(n)).mkdir()
+        files.append(tmp_path / str(n) / "taz.geojson")
+        files[-1].write_text(text)
+    found = lab.tradeoff(release, ["square:2000"], zones=[str(files[0]), files[1]], knowledge="top:1")
+    assert set(found.points["zones"]) == {"taz.geojson (1)", "taz.geojson (2)"}
+    alone = lab.tradeoff(release, ["square:2000"], zones=str(files[0]), knowledge="top:1")
+    assert set(alone.points["zones"]) == {"taz.geojson"}
+
+
+def test_only_larger_cells_are_tried_unless_others_are_named():
+    lab = tiny_lab()
+    asked = {"knowledge": "top:1", "measures": "all", "flows": "raw"}
+    some = lab.tradeoff(lab.release(index="square:1000", slot="3h", box=TINY_BOX), **asked)
+    assert some.points["size_m"].to_list() == [1000, *range(1200, 2801, 200)]
+    with pytest.raises(
+        UtilityError, match=r"the cells of square:3000 are larger than any of yin2015 \(up to 2,800 m\)"
+    ):
+        lab.tradeoff(lab.release(index="square:3000", slot="3h", box=TINY_BOX), **asked)
+    named = lab.tradeoff(lab.release(index="square:3000", slot="3h", box=TINY_BOX), ["square:1000"], **asked)
+    assert [note for note in named.notes if note.startswith("square:1000 has smaller cells")]
+
+
+def test_constrained_flows_may_be_empty_where_only_raw_ones_are_asked_for():
+    lab = tiny_lab()
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    asked = {"index": ["square:2000"], "knowledge": "top:1", "shortest": 9000, "longest": 9001}
+    with pytest.raises(UtilityError, match="so the constrained flow is empty"):
+        lab.tradeoff(release, **asked)
+    assert lab.tradeoff(release, flows="raw", **asked).points["loss"].max() > 0
+
+
+def test_cells_that_filling_adds_later_are_generalised_too():
+    """Linear filling puts people in cells that no record is in; an earlier study did not know these."""
+    lab, fresh = tiny_lab(), tiny_lab()
+    same = {"index": "square:500", "slot": "3h", "box": TINY_BOX}
+    asked = {"index": ["square:2000", "square:4000"], "knowledge": ["points:1", "top:1"], "basis": "slots"}
+    lab.tradeoff(lab.release(fill="none", **same), **asked)
+    known = lab.sql("select count(*) from grid.generalised").item()
+    found, expected = (each.tradeoff(each.release(fill="linear", **same), **asked).points for each in (lab, fresh))
+    assert lab.sql("select count(*) from grid.generalised").item() > known
+    assert_frame_equal(found, expected, check_exact=True)
+
+
 def test_nothing_stays_of_the_traces_that_were_searched(lab, found):
     assert lab.sql("select count(*) from study.traces where protection <> 'none'").item() == 0
     assert lab.sql("select count(*) from slots.visit anti join study.traces using (traces_id)").item() == 0
@@ -285,7 +376,10 @@ def test_the_report_draws_the_trade_off(lab, found, tmp_path):
     ("given", "message"),
     [
         ({"index": []}, "a trade-off needs at least one generalisation, and none was given"),
+        ({"index": 800}, "a generalisation is an index such as 'stations:800', not 800"),
+        ({"index": ["square:2000", None]}, "a generalisation is an index such as 'stations:800', not None"),
         ({"knowledge": []}, "needs at least one adversary"),
+        ({"knowledge": 4}, "what is known is named by a text such as 'top:2', not 4"),
         ({"zones": []}, "needs at least one set of zones"),
         ({"measures": ["best"]}, "no measure named 'best'; there are: all, backbone, commuters, hotspot, pareto"),
         ({"flows": "slow"}, "no kind of flows named 'slow'; there are: constrained, raw"),

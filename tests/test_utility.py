@@ -21,9 +21,10 @@ from polars.testing import assert_frame_equal
 
 import trajlab as tl
 from trajlab.cli import main
-from trajlab.errors import SpatialError, UnknownNameError, UtilityError
+from trajlab.errors import ReleaseError, SpatialError, UnknownNameError, UtilityError
 from trajlab.query import Query
 from trajlab.store import Store
+from trajlab.utility import targets
 from trajlab.utility.overlap import WHOLE, billionths
 
 BROKEN = Path(__file__).parents[1] / "fixtures" / "broken" / "zones"
@@ -320,6 +321,88 @@ def test_major_flows_are_those_of_a_slow_version(seed, tmp_path_factory):
                 assert row["loss"] is None
 
 
+def random_flows(rng: np.random.Generator, zones: int) -> dict[tuple[int, int], float]:
+    """A few pairs of zones, with whole and fractional flows, many of them equal."""
+    pairs = [(a, b) for a in range(zones) for b in range(zones) if rng.random() < 0.35]
+    return {pair: float(rng.choice([0.25, 1, 1, 2, 3.5, 7, 20, 64])) for pair in pairs or [(0, 1)]}
+
+
+def od_frame(od_id: str, raw: dict, constrained: dict) -> pl.DataFrame:
+    pairs = sorted(raw.keys() | constrained.keys())
+    columns = {
+        "origin": [a for a, _ in pairs],
+        "destination": [b for _, b in pairs],
+        "raw": [raw.get(pair, 0.0) for pair in pairs],
+        "constrained": [constrained.get(pair, 0.0) for pair in pairs],
+    }
+    kinds = {"origin": pl.UInt64, "destination": pl.UInt64, "raw": pl.Float64, "constrained": pl.Float64}
+    return pl.DataFrame(columns, schema=kinds).with_columns(od_id=pl.lit(od_id))
+
+
+def test_flows_that_are_equal_but_for_rounding_are_major_together():
+    """One trip between two squares of 3 km, each of nine zones: 81 flows of a ninth of a ninth, which no decimal is."""
+    lab = tl.open(":memory:")
+    rows = [
+        {"uid": uid, "ts": START + dt.timedelta(minutes=30 * n), "lat": 47.01, "lng": 8.01 + 0.1 * n}
+        for uid in "abcde"
+        for n in (0, 1)
+    ]
+    lab.ingest(pl.DataFrame(rows), tz="UTC")
+    release = lab.release(index="square:3000", slot="1h", fill="none", box=BOX)
+    losses = lab.utility(release, "square:6000", zones="square:1000").losses.filter(flows="raw")
+    assert dict(losses.select("measure", "pairs").rows())["pareto"] == 81
+    assert lab.sql("select sum(hotspot::int) from metrics.od_zone").item() == 18
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=SEEDS)
+def test_sparse_flows_are_judged_and_compared_as_by_a_slow_version(seed):
+    """The tables alone, on flows that leave most pairs empty and lose some of their mass."""
+    rng = np.random.default_rng(seed)
+    zones = int(rng.integers(3, 9))
+    pareto, alpha = float(rng.choice([0.5, 0.8, 1])), float(rng.choice([0.05, 0.25, 0.5]))
+    before = {flows: random_flows(rng, zones) for flows in ("raw", "constrained")}
+    after = {flows: random_flows(rng, zones) for flows in ("raw", "constrained")}
+    hot = {zone for zone in range(zones) if rng.random() < 0.3}
+    store = Store()
+    people = pl.DataFrame({"zone": range(zones)}, schema={"zone": pl.UInt64}).with_columns(
+        od_id=pl.lit("o1"), person_hours=pl.lit(1.0), percentile=pl.lit(0.5), hotspot=pl.col("zone").is_in(sorted(hot))
+    )
+    with store.transaction("flows"):
+        store.insert("metrics.od_flow", od_frame("o1", before["raw"], before["constrained"]))
+        store.insert("metrics.od_flow", od_frame("o2", after["raw"], after["constrained"]))
+        store.insert("metrics.od_zone", people)
+        store.build(Query.load("metrics.major_flow"), od_id="o1", pareto=pareto, alpha=alpha)
+        store.build(Query.load("metrics.utility"), utility_id="u", before_id="o1", after_id="o2")
+    major = store.frame("select * from metrics.major_flow")
+    losses = store.frame("select * from metrics.utility")
+    for flows in ("raw", "constrained"):
+        original, changed = before[flows], after[flows]
+        every = original.keys() | changed.keys()
+        expected = {
+            "all": every,
+            "commuters": every,
+            "pareto": slow_pareto(original, pareto),
+            "backbone": slow_backbone(original, alpha),
+            "hotspot": {pair for pair in original if hot & set(pair)},
+        }
+        for measure, pairs in expected.items():
+            if measure not in ("all", "commuters"):
+                kept = major.filter(pl.col(measure), pl.col("flows") == flows)
+                assert set(kept.select("origin", "destination").rows()) == pairs, measure
+            row = losses.filter(measure=measure, flows=flows).row(0, named=True)
+            assert row["pairs"] == len(pairs)
+            if not pairs:
+                assert (row["loss"], row["common_part"], row["before"], row["difference"]) == (None, None, 0, 0)
+                continue
+            total = [sum(side.get(pair, 0) for pair in pairs) for side in (original, changed)]
+            common = 2 * sum(min(original.get(pair, 0), changed.get(pair, 0)) for pair in pairs) / sum(total)
+            assert (row["before"], row["after"], row["common_part"]) == pytest.approx((*total, common))
+            assert row["loss"] == pytest.approx(
+                1 - common if measure == "commuters" else slow_loss(original, changed, pairs)
+            )
+
+
 @pytest.mark.parametrize(
     ("people", "zones", "hot"),
     [
@@ -421,6 +504,76 @@ def test_the_shares_of_every_cell_add_up_to_one(town_by_the_lake):
     )
 
 
+def test_hexagons_beyond_which_masts_lie_are_the_nearest(tmp_path):
+    """Masts west and east of the study box, by so much that their polygons have nothing of it."""
+    masts = {"far west": 7.4, "west": 7.6, "middle": 8.05, "east": 8.5, "far east": 8.7}
+    rows = [
+        {"uid": uid, "ts": START + dt.timedelta(minutes=30 * n), "station": station}
+        for uid in "ab"
+        for n, station in enumerate(masts)
+    ]
+    lab = tl.open(":memory:")
+    table = pl.DataFrame({"station": masts.keys(), "lat": [47.05] * 5, "lng": masts.values()})
+    lab.ingest(pl.DataFrame(rows), kind="cdr", tz="UTC", stations=table)
+    release = lab.release(index="stations", slot="1h", fill="none", box=(8.0, 47.0, 8.1, 47.1))
+    before, _ = sides(lab, lab.utility(release, "stations:300", zones="h3:7").id)
+    placed = """
+        select mast.label, zone.lng
+        from grid.overlap as overlap
+        join grid.cell as mast on mast.index_id = overlap.index_id and mast.cell = overlap.cell
+        join grid.cell as zone on zone.index_id = overlap.zones_id and zone.cell = overlap.zone
+        where overlap.area_km2 = 0 and overlap.billionths = $whole and overlap.index_id = $id
+    """
+    where = dict(lab.sql(placed, whole=WHOLE, id=before["index_id"]).rows())
+    assert set(where) == set(masts) - {"middle"}
+    assert all((lng < 8.02) if "west" in mast else (lng > 8.08) for mast, lng in where.items())
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=SEEDS)
+def test_every_hexagon_that_has_a_part_of_the_box_is_a_zone(seed):
+    rng = np.random.default_rng(seed)
+    west, south = rng.uniform(-170, 160), rng.uniform(-65, 65)
+    box = (west, south, west + rng.uniform(0.05, 0.2), south + rng.uniform(0.05, 0.2))
+    zones = targets.target(Store(), f"h3:{rng.integers(5, 8)}", box)
+    lon, lat = rng.uniform(box[0], box[2], 50_000), rng.uniform(box[1], box[3], 50_000)
+    edge = rng.integers(0, 4, 10_000)
+    lon[:10_000] = np.select([edge == 0, edge == 1], [box[0], box[2]], lon[:10_000])
+    lat[:10_000] = np.select([edge == 2, edge == 3], [box[1], box[3]], lat[:10_000])
+    assert set(zones.index.assign(lon, lat)) <= set(zones.zones)
+
+
+def test_loading_zones_later_changes_nothing_between_other_zones(tmp_path):
+    """Polygons of masts go as far as the zones that flows are compared between, whatever else the lab has."""
+    lab = city(tmp_path, 3)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    file = zone_file(tmp_path, rectangles(np.random.default_rng(1), 3, 2), "all.geojson")
+    first = [lab.utility(release, "stations:5000", zones=zones).losses for zones in ("h3:7", file)]
+    west, south, _, north = BOX
+    halves = {"a": shapely.box(west, south, 8.1, north), "b": shapely.box(8.1, south, 8.15, north)}
+    lab.geography(zones=zone_file(tmp_path, halves, "small.geojson"))
+    for zones, before in zip(("h3:7", file), first, strict=True):
+        assert_frame_equal(lab.utility(release, "stations:5000", zones=zones).losses, before, check_exact=True)
+        assert lab.utility(release, "stations", zones=zones).loss() == 0
+
+
+def test_places_at_one_spot_are_in_the_zone_of_their_spot(tmp_path):
+    lab = tl.open(":memory:")
+    spots = {"lib1": 8.05, "lib2": 8.05, "gate": 8.15}
+    places = pl.DataFrame({"place": spots.keys(), "lat": [47.05] * 3, "lng": spots.values()})
+    rows = [
+        {"uid": uid, "ts": START + dt.timedelta(minutes=30 * n), "place": place}
+        for uid in "ab"
+        for n, place in enumerate(["lib1", "gate", "lib2", "gate"])
+    ]
+    lab.ingest(pl.DataFrame(rows), kind="wifi", tz="UTC", places=places)
+    halves = {"a": shapely.box(7.9, 46.9, 8.1, 47.2), "b": shapely.box(8.1, 46.9, 8.3, 47.2)}
+    release = lab.release(index="places", slot="1h", fill="none")
+    found = lab.utility(release, "square:20000", zones=zone_file(tmp_path, halves))
+    west, east = (0, 1)
+    assert matrix(lab, sides(lab, found.id)[0]["od_id"]) == pytest.approx({(west, east): 4, (east, west): 2})
+
+
 def test_masts_beyond_a_grid_belong_to_the_nearest_of_its_zones(tmp_path):
     lab = city(tmp_path, 3, people=20, records=60)
     release = lab.release(index="stations", slot="1h", fill="none", box=(8.0, 47.0, 8.1, 47.06))
@@ -478,6 +631,16 @@ def test_movements_within_a_larger_cell_are_kept_unless_counts_are_suppressed(tm
     )
     assert len(merged) == counted.filter(counted >= enough).len()
     assert merged.filter(pl.col("constrained").is_between(1, enough - 1)).is_empty()
+
+
+def test_other_shares_of_major_flows_are_another_answer(tmp_path):
+    lab = city(tmp_path, 4, people=15, records=40)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    plain = lab.utility(release, "stations:6000").losses
+    for setting, measure in (({"pareto": 1}, "pareto"), ({"alpha": 1}, "backbone")):
+        more = lab.utility(release, "stations:6000", **setting).losses
+        pairs = [found.filter(measure=measure, flows="raw")["pairs"].item() for found in (plain, more)]
+        assert pairs[0] < pairs[1]
 
 
 def test_a_release_and_its_index_are_the_same_generalisation(tmp_path):
@@ -541,6 +704,12 @@ def contents(lab: tl.Lab) -> dict[str, int]:
         ({"after": "stations:zzz"}, "stations:zzz has no usable side"),
         ({"zones": "square:1"}, "square:1 would cut the study area into more than 200,000 zones: take larger ones"),
         ({"zones": "nowhere.geojson"}, "nowhere.geojson cannot be read: No such file or directory"),
+        ({"zones": "taz\0.geojson"}, "'taz.x00.geojson' cannot be the name of a file"),
+        ({"zones": "taz.shp"}, "taz.shp is no file of zones: they are read from GeoJSON .* so convert it, or name an index"),
+        ({"zones": 5}, "zones are an index such as 'square:1000', a file, or None for the lab's own, not 5"),
+        ({"zones": BROKEN / "crs_text.geojson"}, 'crs_text.geojson has a "crs" that names no coordinate system: write it as'),
+        ({"zones": BROKEN / "crs_list.geojson"}, 'crs_list.geojson has a "crs" that names no coordinate system'),
+        ({"zones": BROKEN / "no_list.geojson"}, "no_list.geojson is a FeatureCollection without a list of features"),
         ({"shortest": 10, "longest": 5}, "a constrained movement takes from shortest to longest minutes.*not from 10 to 5"),
         ({"shortest": -1}, "0 or more"),
         ({"pareto": 0}, "pareto is a share above 0 and up to 1, not 0"),
@@ -632,12 +801,19 @@ def test_releases_of_other_people_or_days_are_refused(tmp_path):
     elsewhere = tl.Release.from_matrix(np.ones((48, 2), int), np.array([[0, 0], [900, 0]]), slots_per_day=24)
     with pytest.raises(UtilityError, match="is not in this lab: generalise a release of the lab's own"):
         lab.utility(release, elsewhere)
+    for verb in (lab.utility, lab.tradeoff):
+        with pytest.raises(UtilityError, match=f"release {elsewhere.id} is not in this lab, which has no records"):
+            verb(elsewhere, "stations:5000")
+    with pytest.raises(UnknownNameError, match="no release named 'r0123456789ab'; there are: r"):
+        lab.utility(release, "r0123456789ab")
     lab.attack(elsewhere, "stay")
     for pair in ((elsewhere.id, "stations:5000"), (release, elsewhere.id)):
         with pytest.raises(UtilityError, match=f"release {elsewhere.id} was made elsewhere: the lab has no records"):
             lab.utility(*pair)
     with pytest.raises(UtilityError, match="after is a release, its id, or an index such as 'stations:800', not 800"):
         lab.utility(release, 800)
+    with pytest.raises(ReleaseError, match="a release, or its id, is needed here, not None"):
+        lab.utility(None, "stations:5000")
     with pytest.raises(UnknownNameError, match="no measure named 'most'; there are: all, backbone"):
         lab.utility(release, "stations:5000").loss("most")
     more = pl.DataFrame({"uid": ["new"], "ts": [START], "station": ["s1"]})
@@ -645,6 +821,79 @@ def test_releases_of_other_people_or_days_are_refused(tmp_path):
     lab.release(index="stations", **same)
     with pytest.raises(UtilityError, match="records were added to the lab after release"):
         lab.utility(release, "stations:5000")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        ({"people": 5, "seed": 1}, {"people": 5, "seed": 2}, r"differ in seed \(1 and 2\)"),
+        ({"coverage": 0.1}, {"coverage": 0.2}, r"differ in coverage \(0.1 and 0.2\)"),
+        ({"start": "2024-03-04", "days": 1}, {"start": "2024-03-05", "days": 1}, "differ in start"),
+        ({"tz": "UTC"}, {"tz": "Europe/Lisbon"}, r"differ in tz \(UTC and Europe/Lisbon\)"),
+        ({"outside": "clamp"}, {"outside": "drop"}, r"differ in outside \(clamp and drop\)"),
+        ({"days": 1}, {"days": 1, "align": True}, "differ in align"),
+        ({"outside": "drop"}, {"outside": "drop", "box": (8.0, 47.0, 8.1, 47.12)}, "leave out what lies outside different boxes"),
+        ({"coverage": 0.37}, {"coverage": 0.37, "slot": "6h"}, r"hold other people, or other days of them \(0 and \d+ of their own\)"),
+    ],
+)  # fmt: skip
+def test_what_else_tells_two_releases_apart(one, other, message, tmp_path):
+    lab = city(tmp_path, 1)
+    plain = {"slot": "1h", "fill": "none", "box": BOX}
+    release = lab.release(index="stations", **(plain | one))
+    with pytest.raises(UtilityError, match=message):
+        lab.utility(release, lab.release(index="stations:5000", **(plain | other)))
+
+
+def test_squares_of_a_release_count_from_its_own_box(tmp_path):
+    lab = city(tmp_path, 1)
+    same = {"slot": "1h", "fill": "none"}
+    release = lab.release(index="stations", box=BOX, **same)
+    moved = lab.release(index="square:4000", box=(7.98, 46.99, 8.23, 47.14), **same)
+    assert lab.utility(release, moved).loss() != lab.utility(release, "square:4000").loss()
+
+
+def test_stations_that_changed_since_are_said_to_have(tmp_path):
+    lab = city(tmp_path, 1)
+    release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
+    lab.geography(stations=pl.DataFrame({"station": ["new"], "lat": [47.05], "lng": [8.05]}))
+    with pytest.raises(UtilityError, match=f"the stations of the lab were changed after release {release.id} was made"):
+        lab.utility(release, "stations:5000")
+
+
+def test_places_without_coordinates_have_no_flows_between_zones():
+    lab = tl.open(":memory:")
+    rows = [{"uid": "a", "ts": START + dt.timedelta(hours=n), "place": place} for n, place in enumerate("xyx")]
+    lab.ingest(pl.DataFrame(rows), kind="wifi", tz="UTC")
+    release = lab.release(index="places", slot="1h", fill="none")
+    with pytest.raises(UtilityError, match=r"2 of 2 cells of places:\w+ have no coordinates: nobody can say which"):
+        lab.utility(release, "square:2000", zones="square:2000")
+
+
+def test_cells_that_become_smaller_are_noted(town_by_the_lake):
+    lab = town_by_the_lake
+    release = lab.release(index="square:3000", slot="1h", fill="none", box=BOX)
+    (note,) = lab.utility(release, "square:500", zones="h3:6").notes
+    assert note == (
+        "square:500 has smaller cells (0.25 km²) than square:3000 (9 km²): it generalises nothing, and its loss is that "
+        "of placing people more closely than the release does"
+    )
+    assert lab.utility(release, "square:6000", zones="h3:6").notes == ()
+
+
+def test_what_the_zones_leave_out_of_the_box_is_noted(lab, release, tmp_path):
+    """A strip without a mast, open to the outside on both ends."""
+    west, south, east, north = BOX
+    masts = lab.sql("select lng from records.station order by lng")["lng"].to_list()
+    gap, left = max((b - a, a) for a, b in itertools.pairwise(masts))
+    strips = {
+        "a": shapely.box(west - 1, south - 1, left, north + 1),
+        "b": shapely.box(left + gap, south - 1, east + 1, north + 1),
+    }
+    notes = lab.utility(release, "stations:5000", zones=zone_file(tmp_path, strips)).notes
+    assert notes[1] == (
+        f"{gap / (east - west):.1%} of the study box is in no zone: water, or a zone that is missing; what cells have "
+        "there is left out of their shares"
+    )
 
 
 def test_the_command_shows_the_ten_losses(tmp_path, capsys):

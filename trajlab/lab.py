@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
 from trajlab.engine.duckdb import said_kindly
-from trajlab.errors import IngestError, QueryError, RiskError, ScheduleError, UnknownNameError
+from trajlab.errors import IngestError, QueryError, ReleaseError, RiskError, ScheduleError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -454,7 +455,8 @@ class Lab:
             origin = sides.before(self._store, release)
             to = utility.after(self._store, origin, after)
             target = targets.target(self._store, zones, origin.box)
-            return utility.compare(self._store, origin, target, to, settings, self._progress)
+            matrices = utility.Matrices(self._store, origin, target, settings, self._progress)
+            return utility.compare(matrices, to)
 
     def tradeoff(
         self,
@@ -474,25 +476,25 @@ class Lab:
         """Generalise a release step by step: who is singled out still, what is lost, and the curve through both.
 
         `index` lists what the cells become, by default stations merged within 200 to 2,800 m in steps of 200
-        (yin2015), or squares of that side where the release has other cells. `knowledge`, `basis`, `seed` and `sample`
-        are those of `risk`, `scope` is all, frequent or frequent_of_all; `zones` and `settings` are those of `utility`,
-        and several sets of zones are drawn side by side. The result has `points`, `fits`, a `chart()` and
-        `save("tradeoff.svg")`. Points are in `metrics.tradeoff`, curves in `metrics.tradeoff_fit`. Asking again adds
-        only what is missing.
+        (yin2015), or squares of that side where the release has other cells, and larger ones than its own only.
+        `knowledge`, `basis`, `seed` and `sample` are those of `risk`, `scope` is all, frequent or frequent_of_all;
+        `zones` and `settings` are those of `utility`, and several sets of zones are drawn side by side. The result
+        has `points`, `fits`, a `chart()` and `save("tradeoff.svg")`. Points are in `metrics.tradeoff`, curves in
+        `metrics.tradeoff_fit`. Asking again adds only what is missing.
         """
         from trajlab import tradeoff
         from trajlab.utility import Settings
         from trajlab.utility.exposed import Asked
 
         def each(given: Any) -> tuple[Any, ...]:
-            return (given,) if given is None or isinstance(given, str | Path) else tuple(dict.fromkeys(given))
+            alone = isinstance(given, str | Path) or not isinstance(given, Iterable)
+            return (given,) if alone else tuple(dict.fromkeys(given))
 
         for name in settings:
             if name not in ("shortest", "longest", "pareto", "alpha"):
                 raise UnknownNameError("setting of utility", name, ("shortest", "longest", "pareto", "alpha"))
-        asked = self._given(release)
         plan = tradeoff.Plan(
-            indexes=each(index if index is not None else tradeoff.default_indexes(asked.index)),
+            indexes=None if index is None else each(index),
             zones=each(zones),
             asked=Asked.of(each(knowledge), basis, seed, sample),
             measures=each(measures),
@@ -500,7 +502,7 @@ class Lab:
             scope=scope,
             settings=Settings(**settings),
         )
-        return tradeoff.study(self._store, asked.id, plan, self._progress)
+        return tradeoff.study(self._store, self._given(release).id, plan, self._progress)
 
     def prepare(self, dataset: str | Recipe, download: str | Path) -> Prepared:
         """Make a sub-dataset of dsilva2024, table I, from its download: records and one release."""
@@ -509,7 +511,13 @@ class Lab:
         return prepare(self, dataset, download)
 
     def _given(self, release: Release | str) -> Release:
-        return self.published(release) if isinstance(release, str) else release
+        from trajlab.release import Release
+
+        if isinstance(release, str):
+            return self.published(release)
+        if not isinstance(release, Release):
+            raise ReleaseError(f"a release, or its id, is needed here, not {release!r}")
+        return release
 
     def table(self, name: str) -> pl.DataFrame:
         """A whole table of the lab as a polars frame, in the order of its key."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,7 @@ from trajlab.metrics.curve import fit
 from trajlab.progress import Steps
 from trajlab.query import Query
 from trajlab.release import digest
-from trajlab.utility import FLOWS, MEASURES, After, Settings, compare, sides
+from trajlab.utility import FLOWS, MEASURES, After, Matrices, Settings, Utility, compare, sides
 from trajlab.utility.exposed import Asked, answered
 from trajlab.utility.targets import Target, target
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from trajlab.progress import Progress
     from trajlab.store import Store
     from trajlab.utility.sides import Before, Side
+
+    Indexed = TypeVar("Indexed", Side, Target)
 
 SIZES = tuple(range(200, 2801, 200))
 """Metres: the generalisations of yin2015."""
@@ -73,7 +76,8 @@ class Tradeoff:
 class Plan:
     """What a trade-off varies and measures, checked once."""
 
-    indexes: tuple[str, ...]
+    indexes: tuple[str, ...] | None
+    """None for those of yin2015."""
     zones: tuple[str | Path | None, ...]
     asked: Asked
     measures: tuple[str, ...] = MEASURES
@@ -91,7 +95,7 @@ class Plan:
                 if name not in known:
                     raise UnknownNameError(kind, name, known)
         for what, some in (
-            ("generalisation", self.indexes),
+            ("generalisation", self.indexes is None or self.indexes),
             ("adversary", self.asked.knowledge),
             ("measure", self.measures),
             ("kind of flows", self.flows),
@@ -99,38 +103,63 @@ class Plan:
         ):
             if not some:
                 raise UtilityError(f"a trade-off needs at least one {what}, and none was given")
+        for name in self.indexes or ():
+            if not isinstance(name, str):
+                raise UtilityError(f"a generalisation is an index such as 'stations:800', not {name!r}")
 
 
-def default_indexes(index_name: str) -> list[str]:
-    """Stations merged within 200 to 2,800 m, or squares of that side for any other kind of cells."""
-    kind = "stations" if index_name.startswith("stations") else "square"
-    return [f"{kind}:{side}" for side in SIZES]
+def default_indexes(side: Side) -> list[str]:
+    """Stations merged within 200 to 2,800 m, or squares of that side for any other kind of cells; only larger ones."""
+    kind = "stations" if side.index.name.startswith("stations") else "square"
+    larger = [f"{kind}:{size}" for size in SIZES if size > _size(side)]
+    if not larger:
+        raise UtilityError(
+            f"the cells of {side.index.name} are larger than any of yin2015 (up to {SIZES[-1]:,} m): name larger ones, "
+            f"such as index=['square:{4 * SIZES[-1]}', ...]"
+        )
+    return larger
 
 
 def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Tradeoff:
-    """Every step that the lab lacks, then the points and the curves."""
+    """Every step that the lab lacks, then the points and the curves; refusals come before the long work."""
     with store.transaction("the generalisations"):
         before = sides.before(store, release_id)
-        worlds = [target(store, zones, before.box) for zones in plan.zones]
-        larger = [sides.generalised(store, before.side, spec, before.box) for spec in plan.indexes]
+        indexes = default_indexes(before.side) if plan.indexes is None else plan.indexes
+        larger = _once(sides.generalised(store, before.side, spec, before.box) for spec in indexes)
+        worlds = _once(target(store, zones, before.box) for zones in plan.zones)
+        matrices = [Matrices(store, before, zones, plan.settings, progress, plan.flows) for zones in worlds]
+        for each in matrices:
+            each.original()
     steps = Steps((len(larger) + 1) + len(larger) * len(worlds))
-    costs: dict[tuple[int, int], str] = {}
-    for z, zones in enumerate(worlds):
+    steps.next("risk of the release")
+    answered(store, before, before.side, plan.asked, progress)
+    compared: dict[tuple[int, int], Utility] = {}
+    for z, each in enumerate(matrices):
         for n, side in enumerate(larger, start=1):
             steps.next(f"utility of {side.index.name}")
-            to = After(side.index.name, before.box)
             with store.transaction(f"utility of {side.index.name}"):
-                costs[z, n] = compare(store, before, zones, to, plan.settings, progress).id
-    for side in (before.side, *larger):
+                compared[z, n] = compare(each, After(side.index.name, before.box))
+    for side in larger:
         steps.next(f"risk after {side.index.name}")
         answered(store, before, side, plan.asked, progress)
-    with store.transaction("the trade-off"):
-        tradeoff_id = _described(store, before, larger, worlds, costs, plan)
-        store.build(Query.load("metrics.tradeoff"), tradeoff_id=tradeoff_id)
-        _refuse_empty_scope(store, tradeoff_id, plan.scope)
-        _fit(store, tradeoff_id)
-    notes = tuple(dict.fromkeys(note for zones in worlds for note in zones.notes))
+    costs = {where: found.id for where, found in compared.items()}
+    tradeoff_id = _identity(release_id, worlds, costs, plan)
+    if not store.rows("select 1 from study.tradeoff where tradeoff_id = $id", id=tradeoff_id):
+        with store.transaction("the trade-off"):
+            _describe(store, tradeoff_id, before, larger, worlds, costs, plan)
+            store.build(Query.load("metrics.tradeoff"), tradeoff_id=tradeoff_id)
+            _refuse_empty_scope(store, tradeoff_id, plan.scope)
+            _fit(store, tradeoff_id)
+    notes = tuple(dict.fromkeys(note for found in compared.values() for note in found.notes))
     return dataclasses.replace(load(store, tradeoff_id), notes=notes)
+
+
+def _once(indexed: Iterable[Indexed]) -> list[Indexed]:
+    """The first of those that are the same under several names."""
+    found: dict[int, Indexed] = {}
+    for each in indexed:
+        found.setdefault(each.index_id, each)
+    return list(found.values())
 
 
 def load(store: Store, tradeoff_id: str) -> Tradeoff:
@@ -164,22 +193,30 @@ _ORDER = """
 """
 
 
-def _described(
+def _named(worlds: list[Target]) -> list[str]:
+    """What each set of zones is called; files of one name from several folders are numbered."""
+    names = [zones.called for zones in worlds]
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: n + 1].count(name)})" for n, name in enumerate(names)
+    ]
+
+
+def _identity(release_id: str, worlds: list[Target], costs: dict[tuple[int, int], str], plan: Plan) -> str:
+    parts = (release_id, plan.asked, plan.measures, plan.flows, plan.scope, sorted(costs.items()), _named(worlds))
+    return "c" + digest(*parts)
+
+
+def _describe(
     store: Store,
+    tradeoff_id: str,
     before: Before,
     larger: list[Side],
-    targets: list[Target],
+    worlds: list[Target],
     costs: dict[tuple[int, int], str],
     plan: Plan,
-) -> str:
-    """Rows of study.tradeoff and study.tradeoff_step, and the id that they carry."""
-    told = [None if zones is None else Path(zones).name if isinstance(zones, Path) else zones for zones in plan.zones]
-    names = [name or "zones" for name in told]
+) -> None:
+    """Rows of study.tradeoff and study.tradeoff_step."""
     asked = plan.asked
-    parts = (before.release_id, asked, plan.measures, plan.flows, plan.scope, sorted(costs.items()), names)
-    tradeoff_id = "c" + digest(*parts)
-    for table in ("study.tradeoff", "study.tradeoff_step", "metrics.tradeoff_fit"):
-        store.clear(Query.load(table), tradeoff_id=tradeoff_id)
     row = {
         "tradeoff_id": tradeoff_id,
         "release_id": before.release_id,
@@ -196,7 +233,7 @@ def _described(
     steps = [
         {
             "tradeoff_id": tradeoff_id,
-            "zones_id": target.index_id,
+            "zones_id": zones.index_id,
             "zones": name,
             "step": n,
             "index_name": side.index.name,
@@ -205,11 +242,10 @@ def _described(
             "size_m": _size(side),
             "utility_id": costs.get((z, n)),
         }
-        for z, (target, name) in enumerate(zip(targets, names, strict=True))
+        for z, (zones, name) in enumerate(zip(worlds, _named(worlds), strict=True))
         for n, side in enumerate((before.side, *larger))
     ]
     store.insert("study.tradeoff_step", pl.DataFrame(steps, schema_overrides={"step": pl.Int32}))
-    return tradeoff_id
 
 
 def _size(side: Side) -> float:

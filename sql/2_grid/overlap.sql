@@ -1,8 +1,8 @@
 -- grid.overlap: which share of each cell lies in which zone, by area.
 --
 -- Computed once for each pair of an index and a set of zones. What a cell has outside every zone is left
--- out before shares are taken, so that those of a cell add up to one exactly. A cell that no zone overlaps is in
--- no zone where zones are polygons of the lab's own, and wholly in the nearest where they are cells of a grid.
+-- out before shares are taken, so that those of a cell add up to one exactly. A cell that shares no area with any
+-- zone is wholly in the one that its anchor is in, or, beyond zones that are cells of a grid, in the nearest.
 --
 -- grain:      index_id, zones_id, cell, zone
 -- written by: trajlab.utility

@@ -3,7 +3,7 @@
 -- People of a cell (metrics.presence) are shared out among the zones it overlaps in proportion to area.
 -- Hotspots are the zones above the percentile 1 - mean / max, where the tangent to the Lorenz curve at its
 -- end meets the axis (Louail et al. 2014). All $zones zones count, those without anybody included.
--- Zones with as many people are hotspots together or not at all.
+-- Zones with as many people, to a millionth, are hotspots together or not at all.
 --
 -- grain:   od_id, zone
 -- reads:   metrics.presence, grid.overlap
@@ -30,7 +30,7 @@ lorenz as (
 ),
 
 ranked as (
-    select zone, billionths, count(*) over (order by billionths) as upto
+    select zone, billionths, count(*) over (order by round(1e6 * ln(billionths))) as upto
     from populated
 )
 

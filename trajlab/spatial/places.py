@@ -12,6 +12,7 @@ cell holds everything. A parent's polygon is the union of its places' polygons.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -84,6 +85,10 @@ class Places:
 
     def label(self, cells: Cells) -> list[str]:
         return [self._labels[cell] for cell in self._known(cells)]
+
+    def within(self, zones: pl.DataFrame) -> Places:
+        """The same cells, with polygons clipped to these zones."""
+        return Places(self.name.partition(":")[2], replace(self._area, zones=zones))
 
     def _known(self, cells: Cells) -> Positions:
         return known(cells, len(self._labels), self.name)

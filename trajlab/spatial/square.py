@@ -81,11 +81,15 @@ class Square:
         return self if self.columns == self.rows == 1 else Square(f"{2 * self.side:.15g}", self._area)
 
     def polygon(self, cells: Cells) -> Polygons:
+        return self.plane.to_degrees(self.flat(cells))
+
+    def flat(self, cells: Cells) -> Polygons:
+        """The squares themselves, in metres of the plane."""
         import shapely
 
         column, row = self._column_row(cells)
         x, y = self.x0 + column * self.side, self.y0 + row * self.side
-        return self.plane.to_degrees(np.asarray(shapely.box(x, y, x + self.side, y + self.side), dtype=object))
+        return np.asarray(shapely.box(x, y, x + self.side, y + self.side), dtype=object)
 
     def area_km2(self, cells: Cells) -> Degrees:
         return np.full(self._column_row(cells)[0].shape, self.side**2 / 1e6)

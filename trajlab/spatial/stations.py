@@ -13,9 +13,11 @@ zones keeps its points; its polygon is what it has of the zones, perhaps nothing
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from trajlab.errors import SpatialError
 from trajlab.spatial import Cells, Degrees, Polygons, StudyArea, reference
@@ -85,6 +87,10 @@ class Stations:
 
     def label(self, cells: Cells) -> list[str]:
         return [str(name) for name in self._ids[self._first[self._known(cells)]]]
+
+    def within(self, zones: pl.DataFrame) -> Stations:
+        """The same cells, with polygons clipped to these zones."""
+        return Stations(self.name.partition(":")[2], replace(self._area, zones=zones))
 
     def _known(self, cells: Cells) -> Positions:
         return known(cells, len(self._first), self.name)

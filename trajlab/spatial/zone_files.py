@@ -33,6 +33,10 @@ def read_zones(path: str | Path) -> tuple[pl.DataFrame, list[str]]:
         layer = _parquet(path) if path.suffix.lower() in _PARQUET else _geojson(path)
     except OSError as error:
         raise SpatialError(f"{path.name} cannot be read: {error.strerror or 'not a file of its kind'}") from error
+    except ValueError as error:
+        if isinstance(error, SpatialError):
+            raise
+        raise SpatialError(f"{path.name!r} cannot be the name of a file") from error
     _refuse_other_shapes(path.name, layer.shapes)
     chosen, passed_over = _id_column(path.name, layer)
     notes = [f"{path.name}: zones are named by {chosen!r}" + (f", not by {passed_over!r}" if passed_over else "")]
@@ -68,7 +72,9 @@ def _geojson(path: Path) -> _Layer:
     except RecursionError as error:
         raise SpatialError(f"{path.name} is nested too deeply to be GeoJSON") from error
     kind = document.get("type") if isinstance(document, dict) else type(document).__name__
-    if kind != "FeatureCollection" or not isinstance(document.get("features"), list):
+    if kind == "FeatureCollection" and not isinstance(document.get("features"), list):
+        raise SpatialError(f"{path.name} is a FeatureCollection without a list of features; give one polygon per zone")
+    if kind != "FeatureCollection":
         raise SpatialError(f"{path.name} holds a {kind}; zones are read from a GeoJSON FeatureCollection")
     features = [feature if isinstance(feature, dict) else {} for feature in document["features"]]
     if not features:
@@ -88,8 +94,20 @@ def _geojson(path: Path) -> _Layer:
     properties = [given if isinstance(given := feature.get("properties"), dict) else {} for feature in features]
     columns = {name: [each.get(name) for each in properties] for name in (*ID_PROPERTIES, "parent")}
     columns[FEATURE_ID] = [feature.get("id") for feature in features]
-    old_style = document.get("crs") or {}
-    return _Layer(shapes, columns, old_style.get("properties", {}).get("name", "OGC:CRS84"))
+    return _Layer(shapes, columns, _old_style_crs(path.name, document.get("crs")))
+
+
+def _old_style_crs(file: str, crs: object) -> object:
+    """What a GeoJSON file of before 2016 names as its system; others are longitude and latitude."""
+    if crs is None:
+        return "OGC:CRS84"
+    properties = crs.get("properties") if isinstance(crs, dict) else None
+    if not isinstance(properties, dict) or not isinstance(properties.get("name"), str):
+        raise SpatialError(
+            f'{file} has a "crs" that names no coordinate system: write it as {{"type": "name", "properties": '
+            '{"name": "EPSG:3857"}}, or leave it out where coordinates are longitude and latitude'
+        )
+    return properties["name"]
 
 
 def _parquet(path: Path) -> _Layer:
@@ -105,18 +123,21 @@ def _parquet(path: Path) -> _Layer:
     if not isinstance(geo, dict):
         raise SpatialError(f"{path.name} has no 'geo' metadata; write it as GeoParquet, with WKB geometry")
     column = geo.get("primary_column", "geometry")
-    about = geo.get("columns", {}).get(column, {})
+    columns = geo.get("columns")
+    about = columns.get(column) if isinstance(columns, dict) else None
+    if not isinstance(about, dict):
+        raise SpatialError(f"{path.name} has 'geo' metadata that says nothing of {column!r}; write it as GeoParquet")
     if column not in table.column_names or about.get("encoding") != "WKB":
         raise SpatialError(f"{path.name} keeps its geometry {column!r} as {about.get('encoding')}, not as WKB")
     if not table.num_rows:
         raise SpatialError(f"{path.name} has no rows; give one polygon per zone")
     shapes = shapely.from_wkb(np.array(table[column].to_pylist(), dtype=object), on_invalid="ignore")
     unknown = [None] * table.num_rows
-    columns = {
+    values = {
         name: table[name].to_pylist() if name in table.column_names else unknown for name in (*ID_PROPERTIES, "parent")
     }
     # no entry means longitude and latitude, null means that nobody knows
-    return _Layer(np.asarray(shapes, dtype=object), columns, about.get("crs", "OGC:CRS84"))
+    return _Layer(np.asarray(shapes, dtype=object), values, about.get("crs", "OGC:CRS84"))
 
 
 def _refuse_other_shapes(file: str, shapes: Polygons) -> None:

@@ -8,9 +8,12 @@ two matrices compared: `sides` has the cells, `targets` the zones, `overlap` the
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from trajlab.errors import UnknownNameError, UtilityError
@@ -19,18 +22,17 @@ from trajlab.release import Release, digest
 from trajlab.utility import sides
 from trajlab.utility.matrices import Matrices, Settings
 from trajlab.utility.sides import Before
-from trajlab.utility.targets import Target
 
 if TYPE_CHECKING:
     from trajlab.grid import Box
-    from trajlab.progress import Progress
     from trajlab.store import Store
+    from trajlab.utility.sides import Side
 
 FLOWS = ("raw", "constrained")
 MEASURES = ("all", "pareto", "backbone", "hotspot", "commuters")
 """Ten together: each is taken of raw and of constrained flows."""
 
-__all__ = ["FLOWS", "MEASURES", "After", "Settings", "Utility", "after", "compare", "load"]
+__all__ = ["FLOWS", "MEASURES", "After", "Matrices", "Settings", "Utility", "after", "compare", "load"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class Utility:
     """One comparison; its rows in the lab carry `id` as utility_id.
 
     `losses` has a row for each of the ten measures, with the columns of metrics.utility. `notes` says what was
-    made of the zones.
+    made of the zones, and whether cells became smaller.
     """
 
     id: str
@@ -75,23 +77,30 @@ def after(store: Store, before: Before, given: Release | str) -> After:
     if not found:
         if isinstance(given, Release):
             raise UtilityError(f"release {name} is not in this lab: generalise a release of the lab's own")
+        if re.fullmatch("r[0-9a-f]{12}", name):
+            known = [release_id for (release_id,) in store.rows("select release_id from counts.release")]
+            raise UnknownNameError("release", name, known)
         return After(name, before.box)
-    _refuse_other_people(store, before.release_id, name)
+    if not store.rows("select 1 from study.release where release_id = $id", id=name):
+        raise UtilityError(f"release {name} was made elsewhere: the lab has no records to see anybody move in")
     ((coarse_id, index_name, min_count),) = found
-    return After(index_name, sides.box_of(store, coarse_id), min_count)
+    to = After(index_name, sides.box_of(store, coarse_id), min_count)
+    _refuse_other_people(store, before, name, to.box)
+    return to
 
 
-def compare(store: Store, before: Before, zones: Target, to: After, settings: Settings, progress: Progress) -> Utility:
+def compare(matrices: Matrices, to: After) -> Utility:
     """Both matrices between the zones, and the ten losses, unless the lab has them; call it inside a transaction."""
-    matrices = Matrices(store, before, zones, settings, progress)
+    store, fine = matrices.store, matrices.before.side
     before_id = matrices.original()
-    after_id = matrices.merged(sides.generalised(store, before.side, to.index, to.box), to.min_count)
+    side = sides.generalised(store, fine, to.index, to.box)
+    after_id = matrices.merged(side, to.min_count)
     utility_id = "u" + digest(before_id, after_id)
     if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
         _write(store, utility_id, before_id, after_id)
-        with progress.step("metrics.utility", poll=store.con.query_progress):
+        with matrices.progress.step("metrics.utility", poll=store.con.query_progress):
             store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
-    return load(store, utility_id, zones.notes)
+    return load(store, utility_id, (*matrices.target.notes, *_no_generalisation(fine, side)))
 
 
 def load(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
@@ -140,15 +149,44 @@ def _write(store: Store, utility_id: str, before_id: str, after_id: str) -> None
     store.insert("study.utility", pl.DataFrame([row]))
 
 
-def _refuse_other_people(store: Store, before: str, after: str) -> None:
+def _no_generalisation(fine: Side, coarse: Side) -> Iterator[str]:
+    """A note where cells become smaller ones."""
+    before, after = (float(np.nanmedian(side.index.area_km2(side.cells))) for side in (fine, coarse))
+    if after < 0.9 * before:
+        yield (
+            f"{coarse.index.name} has smaller cells ({after:.3g} km²) than {fine.index.name} ({before:.3g} km²): "
+            "it generalises nothing, and its loss is that of placing people more closely than the release does"
+        )
+
+
+_OTHERS = """
+with kept as (
+    select person.release_id, person.person, person.first_slot * release.slot_seconds as starts
+    from slots.person as person
+    join counts.release as release on release.release_id = person.release_id
+    where person.kept
+)
+
+select count(*) filter (other.person is null), count(*) filter (one.person is null)
+from (select * from kept where release_id = $before) as one
+full join (select * from kept where release_id = $after) as other
+    on other.person = one.person and other.starts = one.starts
+"""
+
+
+def _refuse_other_people(store: Store, before: Before, after: str, box: Box) -> None:
     """A generalisation changes cells and nothing else; other people or days would be counted as loss."""
     said = "select settings::json ->> $name from study.release where release_id = $id"
-    if not store.rows("select 1 from study.release where release_id = $id", id=after):
-        raise UtilityError(f"release {after} was made elsewhere: the lab has no records to see anybody move in")
+    both = f"releases {before.release_id} and {after}"
+    why = "flows are compared of the same people and period, so make both with the same settings but for the cells"
     for name in ("tz", "start", "days", "align", "coverage", "people", "seed", "outside"):
-        one, other = (store.rows(said, name=name, id=release_id)[0][0] for release_id in (before, after))
+        one, other = (store.rows(said, name=name, id=release_id)[0][0] for release_id in (before.release_id, after))
         if one != other:
-            raise UtilityError(
-                f"releases {before} and {after} differ in {name} ({one} and {other}): flows are compared of the same "
-                "people in the same period, so make both with the same settings but for the cells"
-            )
+            raise UtilityError(f"{both} differ in {name} ({one} and {other}): {why}")
+    if store.rows(said, name="outside", id=after)[0][0] == "drop" and box != before.box:
+        raise UtilityError(f"{both} leave out what lies outside different boxes: {why}")
+    ((gone, come),) = store.rows(_OTHERS, before=before.release_id, after=after)
+    if gone or come:
+        raise UtilityError(
+            f"{both} hold other people, or other days of them ({gone:,} and {come:,} of their own): {why}"
+        )

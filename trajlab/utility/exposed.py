@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from trajlab import knowledge, risk, traces
-from trajlab.errors import UnknownNameError
+from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.release import digest
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ class Asked:
     def of(cls, known: Sequence[str], basis: str, seed: int, sample: int | None) -> Asked:
         if basis not in traces.BASES:
             raise UnknownNameError("basis", basis, traces.BASES)
+        for text in known:
+            if not isinstance(text, str):
+                raise UtilityError(f"what is known is named by a text such as 'top:2', not {text!r}")
         names = [knowledge.name_of(risk.understood(text, seed=seed, sample=sample, settings={})) for text in known]
         return cls(tuple(dict.fromkeys(names)), basis, seed, sample)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,8 @@ class Matrices:
     target: Target
     settings: Settings
     progress: Progress
+    flows: Sequence[str] = ("raw", "constrained")
+    """Those that must not be empty."""
 
     @property
     def flows_id(self) -> str:
@@ -127,7 +130,7 @@ class Matrices:
                 f"nobody moves: no person of release {self.before.release_id} has two consecutive records in different "
                 "cells, so there is no flow to compare; take smaller cells or a longer period"
             )
-        if not constrained:
+        if not constrained and "constrained" in self.flows:
             raise UtilityError(
                 f"none of the {raw:,} movements takes from {self.settings.shortest:g} to {self.settings.longest:g} "
                 "minutes, so the constrained flow is empty: move the bounds with shortest and longest"

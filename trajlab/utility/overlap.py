@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,13 +9,14 @@ import numpy.typing as npt
 import polars as pl
 
 from trajlab.errors import UtilityError
-from trajlab.grid import Box
 from trajlab.query import Query
 from trajlab.spatial import reference
 from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial.square import Square
 
 if TYPE_CHECKING:
-    from trajlab.spatial import Cells, Polygons
+    from trajlab.grid import Box
+    from trajlab.spatial import Cells, Degrees, Polygons, SpatialIndex
     from trajlab.store import Store
     from trajlab.utility.sides import Side
     from trajlab.utility.targets import Target
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WHOLE = 10**9
 THINNEST = 0.1
 """Metres: a thinner overlap is what rounding leaves along a border that cell and zone share."""
+_BESIDE = 1.0
+"""Metres from the nearest zone that are still taken as in it."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,14 +39,14 @@ def overlap(store: Store, side: Side, target: Target, box: Box) -> None:
     cells = np.setdiff1d(side.cells, known["cell"].to_numpy())
     if not len(cells):
         return
-    flat = _flat(box)
-    cell, zone, area = common_areas(flat(side.index.polygon(cells)), flat(target.index.polygon(target.zones)))
+    plane = LocalMetres.centred(box)
+    zones = _flat(plane, target.index, target.zones)
+    cell, zone, area = common_areas(_flat(plane, target.clipping(side.index), cells), zones)
+    nearest, metres = _nearest(zones, plane.forward(*side.index.anchor(cells)))
     outside = np.setdiff1d(np.arange(len(cells)), cell)
     if target.drawn:
-        _refuse_outside(side, cells, target, outside)
-    elif len(outside):  # as points beyond a grid: moved to its edge
-        nearest = np.searchsorted(target.zones, target.index.assign(*side.index.anchor(cells[outside])))
-        cell, zone, area = np.r_[cell, outside], np.r_[zone, nearest], np.r_[area, np.zeros(len(outside))]
+        _refuse_outside(side, cells, outside, metres > _BESIDE)
+    cell, zone, area = np.r_[cell, outside], np.r_[zone, nearest[outside]], np.r_[area, np.zeros(len(outside))]
     frame = pl.DataFrame(
         {
             "cell": cells[cell],
@@ -57,12 +59,23 @@ def overlap(store: Store, side: Side, target: Target, box: Box) -> None:
     store.check_grain(Query.load("grid.overlap"), **ids)
 
 
-def _flat(box: Box) -> Callable[[Polygons], Polygons]:
-    """From degrees to metres; edges are cut first, as those that are straight in degrees bend on the way."""
+def _flat(plane: LocalMetres, index: SpatialIndex, cells: Cells) -> Polygons:
+    """Polygons in metres: squares as they are, others from degrees, edges cut first, as they bend on the way."""
     import shapely
 
-    plane = LocalMetres.centred(box)
-    return lambda shapes: plane.to_metres(shapely.segmentize(shapes, 0.01))
+    if isinstance(index, Square) and index.plane == plane:
+        return index.flat(cells)
+    return plane.to_metres(shapely.segmentize(index.polygon(cells), 0.01))
+
+
+def _nearest(zones: Polygons, xy: tuple[Degrees, Degrees]) -> tuple[Ints, Degrees]:
+    """The zone that each point is in or nearest to, of several the first, and how far it is."""
+    import shapely
+
+    (point, zone), metres = shapely.STRtree(zones).query_nearest(shapely.points(*xy), return_distance=True)
+    order = np.lexsort((zone, point))
+    first = order[np.r_[True, np.diff(point[order]) > 0]]
+    return zone[first].astype(np.int64), metres[first]
 
 
 def common_areas(cells: Polygons, zones: Polygons) -> tuple[Ints, Ints, npt.NDArray[np.float64]]:
@@ -104,21 +117,13 @@ def billionths(group: Ints, amount: npt.NDArray[np.float64]) -> Ints:
     return share
 
 
-def _refuse_outside(side: Side, cells: Cells, target: Target, unshared: Ints) -> None:
-    """Cells that no zone overlaps, and masts that stand outside every zone."""
-    import shapely
-
-    plural = "stations" if side.index.name.startswith("stations") else "cells"
-    outside = set(unshared.tolist())
-    if plural == "stations":
-        inside = shapely.union_all(target.index.polygon(target.zones), grid_size=1e-9)
-        masts = shapely.points(*side.index.anchor(cells))
-        shapely.prepare(inside)
-        outside |= set(np.flatnonzero(~shapely.dwithin(inside, masts, 1e-5)).tolist())
-    if outside:
-        lost = cells[sorted(outside)]
+def _refuse_outside(side: Side, cells: Cells, unshared: Ints, beyond: npt.NDArray[np.bool_]) -> None:
+    """Masts that stand outside every zone, and cells that neither share area with one nor have their centre in it."""
+    stations = side.index.name.startswith("stations")
+    lost = cells[beyond] if stations else cells[unshared[beyond[unshared]]]
+    if len(lost):
         raise UtilityError(
-            f"{len(lost):,} of {len(side.cells):,} {plural} lie outside the zones: "
+            f"{len(lost):,} of {len(side.cells):,} {'stations' if stations else 'cells'} lie outside the zones: "
             f"{reference.few(side.index.label(lost))}; give zones that hold them, or leave their records out "
             "(a box, outside='drop')"
         )

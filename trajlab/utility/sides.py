@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from trajlab import spatial
-from trajlab.errors import UtilityError
+from trajlab.errors import SpatialError, UtilityError
 from trajlab.grid import Box, add_cells, study_area
 from trajlab.query import Query
 
@@ -46,9 +46,12 @@ class Before:
 
 def before(store: Store, release_id: str) -> Before:
     """A release that the lab made, and whose records it still has in cells."""
-    ((index_id, index_name, slots, min_count),) = store.rows(
+    found = store.rows(
         "select index_id, index_name, slots, min_count from counts.release where release_id = $id", id=release_id
     )
+    if not found:
+        raise UtilityError(f"release {release_id} is not in this lab, which has no records to see anybody move in")
+    ((index_id, index_name, slots, min_count),) = found
     if not store.rows("select 1 from slots.person where release_id = $id limit 1", id=release_id):
         raise UtilityError(f"release {release_id} was made elsewhere: the lab has no records to see anybody move in")
     if not store.rows("select 1 from grid.fix where index_id = $id limit 1", id=index_id):
@@ -62,25 +65,31 @@ def before(store: Store, release_id: str) -> Before:
             "with a release of min_count=1"
         )
     box = box_of(store, index_id)
-    index = spatial.build(index_name, study_area(store, box))
-    return Before(release_id, Side(index, index_id, cells_of(store, index_id)), box, slots)
+    try:
+        index = spatial.build(index_name, study_area(store, box))
+    except SpatialError as error:
+        raise UtilityError(
+            f"the {index_name.partition(':')[0]} of the lab were changed after release {release_id} was made, whose "
+            "cells are built on them: make the release again"
+        ) from error
+    side = Side(index, index_id, cells_of(store, index_id))
+    _refuse_nowhere(side)
+    return Before(release_id, side, box, slots)
 
 
 def generalised(store: Store, origin: Side, spec: str, box: Box) -> Side:
     """The larger cells that the cells of `origin` become; which becomes which is in grid.generalised."""
     index = spatial.build(spec, study_area(store, box))
     coarse_id = identity(index, "generalised", list(box))
-    made = "select 1 from grid.generalised where index_id = $fine and coarse_id = $coarse limit 1"
-    if not store.rows(made, fine=origin.index_id, coarse=coarse_id):
-        lon, lat = origin.index.anchor(origin.cells)
-        _refuse_nowhere(origin, lon)
-        mapped = {"cell": origin.cells, "coarse": index.assign(lon, lat)}
-        ids = {"index_id": origin.index_id, "coarse_id": coarse_id}
+    ids = {"index_id": origin.index_id, "coarse_id": coarse_id}
+    made = "select cell, coarse from grid.generalised where index_id = $index_id and coarse_id = $coarse_id"
+    new = np.setdiff1d(origin.cells, store.frame(made, **ids)["cell"].to_numpy())
+    if len(new):
+        mapped = {"cell": new, "coarse": index.assign(*origin.index.anchor(new))}
         typed = {name: pl.lit(number, pl.UInt64) for name, number in ids.items()}
         store.insert("grid.generalised", pl.DataFrame(mapped).with_columns(**typed))
         store.check_grain(Query.load("grid.generalised"), **ids)
-    mine = "select distinct coarse from grid.generalised where index_id = $fine and coarse_id = $coarse order by coarse"
-    cells = store.frame(mine, fine=origin.index_id, coarse=coarse_id)["coarse"].to_numpy()
+    cells = np.unique(store.frame(made, **ids)["coarse"].to_numpy())
     described(store, index, coarse_id, cells, box)
     return Side(index, coarse_id, cells)
 
@@ -118,10 +127,10 @@ def cells_of(store: Store, index_id: int) -> Cells:
     return found["cell"].to_numpy()
 
 
-def _refuse_nowhere(origin: Side, lon: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
-    lost = int(np.isnan(lon).sum())
+def _refuse_nowhere(side: Side) -> None:
+    lost = int(np.isnan(side.index.anchor(side.cells)[0]).sum())
     if lost:
         raise UtilityError(
-            f"{lost} of {len(origin.cells)} cells of {origin.index.name} have no coordinates: nobody can say which "
-            "larger cell they fall in"
+            f"{lost} of {len(side.cells)} cells of {side.index.name} have no coordinates: nobody can say which "
+            "larger cell or zone they fall in"
         )
