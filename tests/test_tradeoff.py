@@ -291,6 +291,9 @@ def test_files_of_one_name_are_numbered_and_folders_not_shown(tmp_path):
     assert set(found.points["zones"]) == {"taz.geojson (1)", "taz.geojson (2)"}
     alone = lab.tradeoff(release, ["square:2000"], zones=str(files[0]), knowledge="top:1")
     assert set(alone.points["zones"]) == {"taz.geojson"}
+    renamed = files[0].rename(tmp_path / "districts.geojson")
+    again = lab.tradeoff(release, ["square:2000"], zones=renamed, knowledge="top:1")
+    assert set(again.points["zones"]) == {"districts.geojson"}
 
 
 def test_only_larger_cells_are_tried_unless_others_are_named():

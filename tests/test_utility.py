@@ -349,9 +349,18 @@ def test_flows_that_are_equal_but_for_rounding_are_major_together():
     ]
     lab.ingest(pl.DataFrame(rows), tz="UTC")
     release = lab.release(index="square:3000", slot="1h", fill="none", box=BOX)
-    losses = lab.utility(release, "square:6000", zones="square:1000").losses.filter(flows="raw")
-    assert dict(losses.select("measure", "pairs").rows())["pareto"] == 81
-    assert lab.sql("select sum(hotspot::int) from metrics.od_zone").item() == 18
+    for share in (0.1, 0.8):
+        losses = lab.utility(release, "square:6000", zones="square:1000", pareto=share).losses.filter(flows="raw")
+        assert dict(losses.select("measure", "pairs").rows())["pareto"] == 81
+    assert lab.sql("select distinct sum(hotspot::int) from metrics.od_zone group by od_id").item() == 18
+
+
+def test_flows_that_make_up_the_share_exactly_are_enough():
+    store = Store()
+    with store.transaction("flows"):
+        store.insert("metrics.od_flow", od_frame("o", {(0, 1): 8.0, (1, 0): 2.0}, {}))
+        store.build(Query.load("metrics.major_flow"), od_id="o", pareto=0.8, alpha=0.05)
+    assert store.rows("select origin, destination from metrics.major_flow where pareto") == [(0, 1)]
 
 
 @settings(max_examples=60, deadline=None)
@@ -409,21 +418,25 @@ def test_sparse_flows_are_judged_and_compared_as_by_a_slow_version(seed):
         ([4, 2, 1, 1], 4, [0, 1]),  # the others are at the percentile 1 - 2/4, not above it
         ([4, 2, 1, 1], 8, [0, 1]),  # nor above 1 - 1/4, with four empty zones below them
         ([4, 2, 2], 3, [0, 1, 2]),  # both above 1/3, as no more than two have as many
+        ([4, 2, 2 - 2e-9], 3, [0, 1, 2]),  # as many but for rounding
         ([5, 5], 2, [0, 1]),
     ],
 )
 def test_hotspots_by_hand(people, zones, hot):
     store = Store()
     ids = {"flows_id": "f", "index_id": 1, "zones_id": 2}
-    cells = pl.DataFrame(
-        {"cell": range(len(people)), "zone": range(len(people))},
-        schema_overrides=dict.fromkeys(("cell", "zone"), pl.UInt64),
-    )
+    numbers = pl.DataFrame({"cell": range(len(people))}, schema={"cell": pl.UInt64})
     with store.transaction("people in zones"):
-        store.insert("metrics.presence", cells.select("cell", flows_id=pl.lit("f"), person_hours=pl.Series(people)))
-        store.insert("grid.overlap", cells.with_columns(
-            index_id=pl.lit(1, pl.UInt64), zones_id=pl.lit(2, pl.UInt64), billionths=pl.lit(WHOLE, pl.Int64), area_km2=pl.lit(1.0),
-        ))  # fmt: skip
+        hours = pl.Series([round(n) for n in people])
+        store.insert("metrics.presence", numbers.with_columns(flows_id=pl.lit("f"), person_hours=hours))
+        shares = numbers.with_columns(
+            zone=pl.col("cell"),
+            index_id=pl.lit(1, pl.UInt64),
+            zones_id=pl.lit(2, pl.UInt64),
+            billionths=pl.Series([round(WHOLE * n / round(n)) for n in people]),
+            area_km2=pl.lit(1.0),
+        )
+        store.insert("grid.overlap", shares)
         store.build(Query.load("metrics.od_zone"), od_id="o", zones=zones, **ids)
     assert [zone for (zone,) in store.rows("select zone from metrics.od_zone where hotspot order by zone")] == hot
     assert store.rows("select max(percentile) from metrics.od_zone") == [(1.0,)]
@@ -770,6 +783,36 @@ def test_without_zones_it_says_where_to_get_some():
     assert lab.utility(release, "square:4000", zones="square:2000").loss() > 0
 
 
+def test_every_mast_outside_the_zones_is_counted_though_its_polygon_has_some_of_them(lab, release):
+    zone = shapely.union_all(
+        [
+            shapely.geometry.shape(f["geometry"])
+            for f in json.loads((BROKEN / "too_small.geojson").read_text())["features"]
+        ]
+    )
+    masts = lab.sql("select lng, lat from records.station").to_numpy()
+    outside = int((~shapely.covers(zone, shapely.points(masts))).sum())
+    with pytest.raises(UtilityError, match=rf"^{outside} of 9 stations lie outside the zones"):
+        lab.utility(release, "stations:5000", zones=BROKEN / "too_small.geojson")
+
+
+def test_a_cell_is_inside_where_it_shares_some_area_though_its_centre_is_outside(tmp_path):
+    lab = tl.open(":memory:")
+    rows = [
+        {"uid": uid, "ts": START + dt.timedelta(minutes=30 * n), "lat": 47.01, "lng": 8.01 + 0.04 * n}
+        for uid in "ab"
+        for n in (0, 1)
+    ]
+    lab.ingest(pl.DataFrame(rows), tz="UTC")
+    release = lab.release(index="square:3000", slot="1h", fill="none", box=BOX)
+    edge = max(
+        shapely.bounds(shapely.from_wkt(text))[0] for text in lab.sql("select polygon from grid.cell")["polygon"]
+    )
+    halves = {"a": shapely.box(7.9, 46.9, 8.02, 47.2), "b": shapely.box(8.02, 46.9, edge + 0.005, 47.2)}
+    found = lab.utility(release, "square:6000", zones=zone_file(tmp_path, halves))
+    assert found.losses["before"][0] == pytest.approx(2)
+
+
 def test_cells_outside_the_zones_are_refused_with_their_number():
     lab = tiny_lab()
     release = lab.release(index="square:1000", slot="3h")  # Fay's trip to the sea is at the edge of this larger box
@@ -842,6 +885,22 @@ def test_what_else_tells_two_releases_apart(one, other, message, tmp_path):
     release = lab.release(index="stations", **(plain | one))
     with pytest.raises(UtilityError, match=message):
         lab.utility(release, lab.release(index="stations:5000", **(plain | other)))
+
+
+def test_other_days_of_the_same_people_are_refused():
+    """Six hours in a row are most slots of an hour; four visits over a day are most slots of six hours."""
+    days = {0: range(6, 12), 7: (1, 7, 13, 19)}
+    rows = [
+        {"uid": "a", "ts": START + dt.timedelta(days=day, hours=hour), "lat": 47.05, "lng": 8.05 + 0.01 * (hour % 3)}
+        for day, hours in days.items()
+        for hour in hours
+    ]
+    lab = tl.open(":memory:")
+    lab.ingest(pl.DataFrame(rows), tz="UTC")
+    same = {"fill": "none", "box": BOX, "days": 1, "align": True}
+    release = lab.release(index="square:500", slot="1h", **same)
+    with pytest.raises(UtilityError, match=r"hold other people, or other days of them \(1 and 1 of their own\)"):
+        lab.utility(release, lab.release(index="square:3000", slot="6h", **same), zones="square:2000")
 
 
 def test_squares_of_a_release_count_from_its_own_box(tmp_path):
