@@ -176,6 +176,12 @@ def test_a_parquet_file_without_wkb_geometry_is_refused(tmp_path):
     pq.write_table(pa.table({"zone": ["a"]}), plain)
     with pytest.raises(SpatialError, match=r"plain.parquet has no 'geo' metadata; write it as GeoParquet"):
         read_zones(plain)
+    silent = pa.table({"geometry": [b""]}).replace_schema_metadata({"geo": '{"columns": []}'})
+    pq.write_table(silent, plain)
+    with pytest.raises(
+        SpatialError, match=r"plain.parquet has 'geo' metadata that says nothing of 'geometry'; write it"
+    ):
+        read_zones(plain)
     plain.write_text("no parquet at all")
     with pytest.raises(SpatialError, match=r"plain.parquet is not a readable Parquet file"):
         read_zones(plain)

@@ -455,8 +455,9 @@ class Lab:
             origin = sides.before(self._store, release)
             to = utility.after(self._store, origin, after)
             target = targets.target(self._store, zones, origin.box)
+            side = sides.generalised(self._store, origin.side, to.index, to.box)
             matrices = utility.Matrices(self._store, origin, target, settings, self._progress)
-            return utility.compare(matrices, to)
+            return utility.compare(matrices, side, to.min_count)
 
     def tradeoff(
         self,

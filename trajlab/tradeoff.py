@@ -23,7 +23,7 @@ from trajlab.metrics.curve import fit
 from trajlab.progress import Steps
 from trajlab.query import Query
 from trajlab.release import digest
-from trajlab.utility import FLOWS, MEASURES, After, Matrices, Settings, Utility, compare, sides
+from trajlab.utility import FLOWS, MEASURES, Matrices, Settings, Utility, compare, sides
 from trajlab.utility.exposed import Asked, answered
 from trajlab.utility.targets import Target, target
 
@@ -138,7 +138,7 @@ def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Trad
         for n, side in enumerate(larger, start=1):
             steps.next(f"utility of {side.index.name}")
             with store.transaction(f"utility of {side.index.name}"):
-                compared[z, n] = compare(each, After(side.index.name, before.box))
+                compared[z, n] = compare(each, side)
     for side in larger:
         steps.next(f"risk after {side.index.name}")
         answered(store, before, side, plan.asked, progress)

@@ -33,9 +33,9 @@ def read_zones(path: str | Path) -> tuple[pl.DataFrame, list[str]]:
         layer = _parquet(path) if path.suffix.lower() in _PARQUET else _geojson(path)
     except OSError as error:
         raise SpatialError(f"{path.name} cannot be read: {error.strerror or 'not a file of its kind'}") from error
-    except ValueError as error:
-        if isinstance(error, SpatialError):
-            raise
+    except SpatialError:
+        raise
+    except ValueError as error:  # a NUL in the name
         raise SpatialError(f"{path.name!r} cannot be the name of a file") from error
     _refuse_other_shapes(path.name, layer.shapes)
     chosen, passed_over = _id_column(path.name, layer)

@@ -89,18 +89,16 @@ def after(store: Store, before: Before, given: Release | str) -> After:
     return to
 
 
-def compare(matrices: Matrices, to: After) -> Utility:
+def compare(matrices: Matrices, side: Side, min_count: int = 1) -> Utility:
     """Both matrices between the zones, and the ten losses, unless the lab has them; call it inside a transaction."""
-    store, fine = matrices.store, matrices.before.side
-    before_id = matrices.original()
-    side = sides.generalised(store, fine, to.index, to.box)
-    after_id = matrices.merged(side, to.min_count)
+    store = matrices.store
+    before_id, after_id = matrices.original(), matrices.merged(side, min_count)
     utility_id = "u" + digest(before_id, after_id)
     if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
         _write(store, utility_id, before_id, after_id)
         with matrices.progress.step("metrics.utility", poll=store.con.query_progress):
             store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
-    return load(store, utility_id, (*matrices.target.notes, *_no_generalisation(fine, side)))
+    return load(store, utility_id, (*matrices.target.notes, *_no_generalisation(matrices.before.side, side)))
 
 
 def load(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
