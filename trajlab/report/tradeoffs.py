@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -154,5 +155,5 @@ def _fitted(fitted: dict[str, Any], risks: list[float]) -> list[tuple[float, flo
     if fitted["b"] is None:
         return []
     low, high = min(risks), max(risks)
-    places = [low + (high - low) * n / 60 for n in range(61)]
+    places = [low + (high - low) * (1 - math.cos(math.pi * n / 60)) / 2 for n in range(61)]  # closer at both ends
     return [(x, fitted["c"] - fitted["a"] * x ** fitted["b"]) for x in places]
