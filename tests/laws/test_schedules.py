@@ -134,6 +134,15 @@ def obvious_leak(members: set[str], target: str, told: dict) -> dict:
     }
 
 
+def leak_of(lab, timetable, release, **asked):
+    """A slot that is held in fewer than two weeks is refused, rightly; laws speak of the others."""
+    try:
+        return lab.schedule(timetable, release, **asked)
+    except ScheduleError as refused:
+        assume("held in fewer than" not in str(refused))
+        raise
+
+
 @few
 @given(seed=seeds)
 def test_every_answer_is_that_of_the_obvious_version(seed):
@@ -145,7 +154,7 @@ def test_every_answer_is_that_of_the_obvious_version(seed):
     timetable = random_timetable(rng, holidays)
     lab = lab_of(records)
     release = lab.release("places", "6h", fill="none", days=7 * weeks - 1)
-    leak = lab.schedule(timetable, release, points=int(rng.integers(1, 4)), min_k=2, keep=KEEP, seed=seed)
+    leak = leak_of(lab, timetable, release, points=int(rng.integers(1, 4)), min_k=2, keep=KEEP, seed=seed)
 
     told = obvious_schedule(records, timetable, first, 7 * weeks - 1)
     names = dict(lab.sql("select person, uid from records.person").rows())
@@ -195,7 +204,7 @@ def test_every_answer_is_that_of_the_obvious_version(seed):
 def test_rates_and_probabilities_stay_within_their_bounds(seed):
     rng = np.random.default_rng(seed)
     lab = lab_of(random_records(rng, BEFORE_THE_CLOCKS_CHANGE, 3))
-    leak = lab.schedule(random_timetable(rng), lab.release("places", "1d", fill="none"), points=1, min_k=2, seed=seed)
+    leak = leak_of(lab, random_timetable(rng), lab.release("places", "1d", fill="none"), points=1, min_k=2, seed=seed)
     bounds = lab.sql(
         """
         select person.*, own.most
@@ -238,7 +247,7 @@ def test_a_set_of_identical_people_discloses_everything(seed):
     one = random_records(rng, BEFORE_THE_CLOCKS_CHANGE, 3).filter(uid="p0")
     many = pl.concat([one.with_columns(uid=pl.lit(f"twin {n}")) for n in range(5)])
     lab = lab_of(many)
-    leak = lab.schedule(random_timetable(rng), lab.release("places", "1h", fill="none"), min_k=5, seed=seed)
+    leak = leak_of(lab, random_timetable(rng), lab.release("places", "1h", fill="none"), min_k=5, seed=seed)
     rows = lab.sql("select * from metrics.person_leak where leak_id = $id", id=leak.id).rows(named=True)
     assert {row["k"] for row in rows} == {5}
     for row in rows:
@@ -255,7 +264,7 @@ def test_shifting_everything_by_whole_weeks_changes_nothing(seed, weeks):
     answers = []
     for shift in (0, weeks):
         lab = lab_of(records.with_columns(pl.col("ts") + dt.timedelta(weeks=shift)), "UTC")
-        leak = lab.schedule(timetable, lab.release("places", "2h", fill="none"), min_k=2, seed=seed)
+        leak = leak_of(lab, timetable, lab.release("places", "2h", fill="none"), min_k=2, seed=seed)
         answers.append(
             [
                 lab.sql(f"select * exclude ({column}) from {table} where {column} = $id order by all", id=name)
@@ -300,10 +309,7 @@ def test_neither_order_threads_nor_blocks_change_the_answer(seed):
         release = lab.release("places", "1d", fill="none")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(schedule, "BLOCK", block)
-            try:
-                leak = lab.schedule(timetable, release, points=2, min_k=2, seed=seed)
-            except ScheduleError:  # a slot that is held in one week only
-                assume(condition=False)
+            leak = leak_of(lab, timetable, release, points=2, min_k=2, seed=seed)
         blocks = lab.sql("select count(distinct block) from metrics.crowd").item()
         assert blocks == (
             lab.sql("select count(distinct crowd) from metrics.crowd").item() if block == 1 else min(blocks, 1)
