@@ -1,6 +1,7 @@
-"""Tables of the lab as files, all of them or only what may leave the house.
+"""Tables of the lab as files: all of them, or one release with what may leave the house.
 
-A table may be published when its SQL file says `publish: yes`; silence means no.
+A table may be published when its SQL file says `publish: yes`; silence means no. One release goes into a
+folder: whoever has two of the same people takes one from the other, and has counts that both left out.
 """
 
 from __future__ import annotations
@@ -10,29 +11,48 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trajlab import plain
 from trajlab.engine.duckdb import said_kindly
-from trajlab.errors import LabError, UnknownNameError
+from trajlab.errors import LabError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from trajlab.store import Store
 
 FORMS = ("parquet", "csv")
 
 
-def export(store: Store, folder: Path, *, publishable: bool, form: str) -> list[Path]:
-    """Write `schema.table.<form>` for each table, in the order of its key; all files or none."""
+class Exported(list[Path]):
+    """The files that were written, the release they are of (None for the whole lab), and notes to read first."""
+
+    def __init__(self, files: list[Path], release_id: str | None, notes: tuple[str, ...]) -> None:
+        super().__init__(files)
+        self.release_id, self.notes = release_id, notes
+
+
+def export(store: Store, folder: Path, *, publishable: bool, form: str, release: str | None) -> Exported:
+    """Write `schema.table.<form>` for each table, in the order of its key; all files or none.
+
+    CSV is read by spreadsheets: text that begins like a formula begins with an apostrophe there.
+    """
     if form not in FORMS:
         raise UnknownNameError("format", form, FORMS)
+    if release is not None and not publishable:
+        raise LabError("a release is exported with publishable: without it every table of the lab is, whole")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LabError(f"{folder} is not an empty folder: choose a new one, nothing is overwritten")
+    chosen = _one(store, release) if publishable else None
+    notes = () if chosen is None else tuple(_notes(store, chosen))
     make_folder(folder.parent)
     tables = [q for q in catalogue().values() if q.publishable or not publishable]
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as scratch:
         for query in tables:
-            _write(store, query, Path(scratch) / f"{query.table}.{form}", publishable=publishable)
+            _write(store, query, Path(scratch) / f"{query.table}.{form}", chosen)
         folder.mkdir(exist_ok=True)
-        return [Path(shutil.move(file, folder / file.name)) for file in sorted(Path(scratch).iterdir())]
+        files = [Path(shutil.move(file, folder / file.name)) for file in sorted(Path(scratch).iterdir())]
+    return Exported(files, chosen, notes)
 
 
 def make_folder(folder: Path) -> None:
@@ -43,17 +63,72 @@ def make_folder(folder: Path) -> None:
         raise LabError(f"{folder} cannot be made: {error.strerror or error}") from error
 
 
-def _write(store: Store, query: Query, file: Path, *, publishable: bool) -> None:
-    order = f"order by {', '.join(query.grain)}" if query.grain else ""
-    seen = (
-        "where (index_id, cell) in (select release.index_id, occupancy.cell from counts.occupancy as occupancy "
-        "join counts.release as release using (release_id))"
-        if publishable and query.table == "grid.cell"
-        else ""
-    )
+TOLD = """
+select
+    release_id,
+    release_id || ' (' || index_name || ', ' || slot_seconds // 60 || ' min, fill ' || fill
+        || ', counts from ' || min_count || ')' as told,
+    min_count
+from counts.release
+order by index_name, slot_seconds, min_count, release_id
+"""
+
+
+def _one(store: Store, asked: str | None) -> str:
+    """The release to publish: the one asked for, or the only one."""
+    known = {release_id: told for release_id, told, _ in store.rows(TOLD)}
+    if asked is not None:
+        if asked not in known:
+            raise UnknownNameError("release", asked, known.values())
+        return asked
+    if not known:
+        raise ReleaseError("the lab has no release yet: there is nothing to publish")
+    if len(known) > 1:
+        raise ReleaseError(
+            f"the lab has {len(known)} releases and one is published at a time: say which; "
+            f"there are: {', '.join(known.values())}"
+        )
+    return str(next(iter(known)))
+
+
+def _notes(store: Store, chosen: str) -> Iterator[str]:
+    """What is exported, and what could undo it."""
+    known = {release_id: (told, least) for release_id, told, least in store.rows(TOLD)}
+    told, least = known.pop(chosen)
+    yield f"release {told}"
+    if least <= 1:
+        yield "warning: its counts begin at one person, nothing was left out; min_count leaves out small ones"
+    elif known:
+        some = ", ".join(other for other, _ in list(known.values())[:3])
+        more = f" and {len(known) - 3} more" if len(known) > 3 else ""
+        yield (
+            f"warning: publish no other release of this lab beside it ({some}{more}): counts left out here can be "
+            "computed from those of cells or slots that lie within each other, and from lower thresholds"
+        )
+
+
+SEEN = """(
+    select cell
+    from counts.occupancy
+    where release_id = $release
+)"""
+
+
+def _write(store: Store, query: Query, file: Path, release: str | None) -> None:
+    """A whole table, or the rows that belong to a release; of its cells those that have a count."""
     form = file.suffix.removeprefix(".")
+    columns = {column.name: column.type for column in query.columns}
+    index = "(select index_id from counts.release where release_id = $release)"
+    rows = {
+        None: "true",
+        "grid.index": f"told.index_id = {index}",
+        "grid.cell": f"told.index_id = {index} and told.cell in {SEEN}",
+    }.get(None if release is None else query.table, "told.release_id = $release")
+    listed = plain.spelled("told", columns) if form == "csv" else "told.*"
+    order = f"order by {', '.join(f'told.{name}' for name in query.grain)}" if query.grain else ""
+    params = {"file": str(file)} | ({} if release is None else {"release": release})
     with said_kindly(f"exporting {query.table}"):
         store.con.execute(
-            f"copy (select * from {query.table} {seen} {order}) to $file (format {form})",  # noqa: S608
-            {"file": str(file)},
+            f"copy (select {listed} from {query.table} as told where {rows} {order}) to $file (format {form})",  # noqa: S608
+            params,
         )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from trajlab.attack import Run
+    from trajlab.export import Exported
     from trajlab.figures import Drawn
     from trajlab.grid import Box
     from trajlab.ingest import Ingested
@@ -569,11 +570,24 @@ class Lab:
             figures.save(drawn, Path(path))
         return drawn
 
-    def export(self, folder: str | Path, *, publishable: bool = False, form: str = "parquet") -> list[Path]:
-        """Copy the lab's tables to files; `publishable` only those that hold nobody's trace."""
+    def export(
+        self,
+        folder: str | Path,
+        *,
+        publishable: bool = False,
+        form: str = "parquet",
+        release: Release | str | None = None,
+    ) -> Exported:
+        """Copy the lab's tables to files; `publishable` only those that hold nobody's trace, of one release.
+
+        `release` says which, where the lab has several: they are never mixed in one folder. The result is
+        the list of files; its `notes` say what was exported and what else must not be published beside it.
+        In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; Parquet has it as it is.
+        """
         from trajlab.export import export
 
-        return export(self._store, Path(folder), publishable=publishable, form=form)
+        chosen = release if release is None or isinstance(release, str) else self._given(release).id
+        return export(self._store, Path(folder), publishable=publishable, form=form, release=chosen)
 
     def close(self) -> None:
         self._store.close()

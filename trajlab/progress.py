@@ -8,6 +8,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from trajlab.plain import exact, printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -19,7 +21,7 @@ class Progress:
     """
 
     def __init__(self, stream: TextIO | None = None, *, patience: float = 2.0) -> None:
-        self._stream = stream if stream is not None else sys.stderr
+        self._stream = exact(stream if stream is not None else sys.stderr)
         self._live = self._stream.isatty()
         self._patience = patience
         self._label = ""
@@ -59,7 +61,7 @@ class Progress:
         share = min(done / total, 1.0) if total else 0.0
         left = f", about {elapsed * (1 - share) / share:.0f} s left" if share else ""
         bar = "#" * round(24 * share)
-        self._stream.write(f"\r\x1b[K{self._label} [{bar:<24}] {share:4.0%}{left}")
+        self._stream.write(f"\r\x1b[K{printable(self._label)} [{bar:<24}] {share:4.0%}{left}")
         self._stream.flush()
 
     def _watch(self, poll: Callable[[], float], ended: threading.Event) -> None:
@@ -76,4 +78,4 @@ class Steps:
     def next(self, told: str) -> None:
         self._done += 1
         if sys.stderr.isatty() and time.monotonic() - self._began > 2:
-            print(f"{self._done} of {self._total}: {told}", file=sys.stderr)
+            print(f"{self._done} of {self._total}: {printable(told)}", file=sys.stderr)

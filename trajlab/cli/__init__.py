@@ -21,9 +21,11 @@ import inspect
 import io
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 
 from trajlab.cli import adversaries, answers, flows, publishing, records, schedules
 from trajlab.errors import TrajlabError
+from trajlab.plain import Plain
 
 IN_ORDER = (
     "demo",
@@ -57,7 +59,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? and goes on
-    given = _joined(list(sys.argv[1:] if argv is None else argv))
+    with redirect_stdout(Plain(sys.stdout)), redirect_stderr(Plain(sys.stderr)):
+        return _run(_joined(list(sys.argv[1:] if argv is None else argv)))
+
+
+def _run(given: list[str]) -> int:
     args = parser(next((word for word in given if not word.startswith("-")), None)).parse_args(given)
     try:
         args.run(args)

@@ -104,17 +104,21 @@ def _protect_options(c: argparse.ArgumentParser) -> None:
 def export(args: argparse.Namespace) -> None:
     """Copy tables to Parquet or CSV files in a new folder.
 
-    --publishable copies only tables that hold nobody's trace: counts, cells, calendar.
+    --publishable copies only tables that hold nobody's trace, counts, cells, calendar, of one release:
+    whoever has two of the same people can compute counts that both left out. In CSV, text that a
+    spreadsheet would take for a formula (= + - @) begins with an apostrophe; Parquet has it as it is.
     """
     with opened(args, read_only=True) as lab:
-        for file in lab.export(args.folder, publishable=args.publishable, form=args.format):
-            print(file)
+        files = lab.export(args.folder, publishable=args.publishable, form=args.format, release=args.release)
+        for told in (*files.notes, *files):
+            print(told)
 
 
 def _export_options(c: argparse.ArgumentParser) -> None:
     lab_options(c)
     c.add_argument("folder", help="a new folder")
-    c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace")
+    c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace, of one release")
+    c.add_argument("--release", metavar="ID", help="the release to publish (default: the only one in the lab)")
     c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trajlab import plain
 from trajlab.errors import LabError, QueryError, TrajlabError
 
 if TYPE_CHECKING:
@@ -103,9 +104,9 @@ def show(frame: pl.DataFrame, form: str, rows: int) -> None:
         nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
         if nested:
             raise QueryError(f"CSV cannot hold the lists of column {nested[0]!r}: use --format json")
-        sys.stdout.write(frame.write_csv())
+        _for_programs(plain.cells(frame).write_csv())
     elif form == "json":
-        print(frame.write_json())
+        _for_programs(f"{frame.write_json()}\n")
     else:
         with pl.Config(
             tbl_rows=rows,
@@ -115,3 +116,8 @@ def show(frame: pl.DataFrame, form: str, rows: int) -> None:
             fmt_str_lengths=60,
         ):
             print(frame)
+
+
+def _for_programs(text: str) -> None:
+    """To the byte into a file or a pipe; on a terminal, control characters are spelled out."""
+    (sys.stdout if sys.stdout.isatty() else plain.exact(sys.stdout)).write(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ProtectionError
 from trajlab.grid import records_fingerprint
+from trajlab.plain import spelled
 from trajlab.protect import load
 from trajlab.traces import UNPROTECTED, Traces, tick_seconds
 from trajlab.traces import load as load_traces
@@ -25,7 +26,8 @@ def protected_records(store: Store, traces: Traces, path: Path) -> int:
 
     Every record of the release's people and period is there once, under the id of the part that its slot
     is in: `pseudonym, ts, lat, lng, place`, in that order and sorted by it, so that the order of rows
-    says nothing. The file appears when it is complete, or not at all.
+    says nothing. In CSV a place that a spreadsheet would take for a formula begins with an apostrophe. The
+    file appears when it is complete, or not at all.
     """
     refuse_file(path)
     traces = load_traces(store, traces.id)
@@ -95,12 +97,13 @@ def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
         raise ProtectionError(
             f"records were added to the lab after release {traces.release_id} was made: make it again, and protect that"
         )
+    place = spelled("fix", {"place": "VARCHAR"}) if form == "csv" else "fix.place"
     area = json.loads(grid)
     west, south, east, north = area["box"]
     ((written,),) = store.rows(
         f"""
         copy (
-            select trace.pseudonym, fix.ts, fix.lat, fix.lng, fix.place
+            select trace.pseudonym, fix.ts, fix.lat, fix.lng, {place}
             from records.fix as fix
             join slots.clock as clock
                 on clock.release_id = $release
