@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check wheel docs site bench clean
+.PHONY: help demo test check browser wheel docs site bench clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
@@ -30,13 +30,18 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# The wheel must carry its SQL files and work outside the source tree.
+# What people look at, in Chromium: part of check where there is one, and by itself here, where there must be.
+browser: $(READY)
+	TRAJLAB_BROWSER=required $(BIN)/pytest -n 2 --dist worksteal tests/test_browser.py
+
+# The wheel must carry its SQL files and its font, and work outside the source tree.
 wheel: $(READY)
 	rm -rf build/wheel
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . > /dev/null
 	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet --constraint constraints.txt build/wheel/*.whl
+	build/wheel/venv/bin/python -m pip install --quiet --constraint constraints.txt "$$(ls build/wheel/*.whl)[png]"
 	cd build/wheel && venv/bin/trajlab demo small --people 40 --days 2 && venv/bin/trajlab sql small/lab.duckdb "select count(*) as releases from report.summary"
+	cd build/wheel && venv/bin/trajlab figure small/lab.duckdb xu2017-fig8a -o fig8a.png
 
 docs: $(READY)
 	$(BIN)/python -m docs.generate

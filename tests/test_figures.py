@@ -19,6 +19,7 @@ from trajlab import figures
 from trajlab.cli import main
 from trajlab.errors import FigureError, LabError, UnknownNameError
 from trajlab.figures.figure import COLUMNS, Drawn
+from trajlab.figures.raster import FONTS, png
 from trajlab.query import catalogue
 
 
@@ -208,6 +209,33 @@ def test_svg_and_png_are_written_whole_and_alike(lab: tl.Lab, release: str, tmp_
     assert picture.width == 1280
     colours = {colour for _, colour in picture.getcolors(1 << 24) or []}
     assert {(0x00, 0x72, 0xB2), (0xD5, 0x5E, 0x00), (255, 255, 255)} <= colours
+
+
+def test_a_png_has_its_letters_from_the_package_and_from_nowhere_else() -> None:
+    """No name of a family, present on the machine or not, generic or not, changes a byte of the picture."""
+    sheet = '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="40" font-family="{}">{}</svg>'
+    words = '<text x="2" y="30" font-size="24">K ≤ k, R² = ½, café, {}</text>'
+    families = (
+        "Source Sans Pro",
+        "DejaVu Sans, sans-serif",
+        "Liberation Sans, Arial, sans-serif",
+        "serif",
+        "monospace",
+    )
+    pictures = {png(sheet.format(family, words.format("Łódź"))) for family in families}
+    assert len(pictures) == 1
+    assert png(sheet.format("sans-serif", "")) not in pictures
+    assert png(sheet.format("sans-serif", words.format("Łódz"))) not in pictures
+
+
+def test_the_letters_of_a_png_are_free_to_pass_on() -> None:
+    assert sorted(file.name for file in FONTS.iterdir()) == [
+        "OFL.txt",
+        "SourceSansPro-Bold.otf",
+        "SourceSansPro-Regular.otf",
+    ]
+    assert "SIL OPEN FONT LICENSE Version 1.1" in (FONTS / "OFL.txt").read_text(encoding="utf-8")
+    assert sum(file.stat().st_size for file in FONTS.iterdir()) < 500_000
 
 
 def test_mistakes_are_told(lab: tl.Lab, release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
