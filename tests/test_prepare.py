@@ -17,9 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
+from trajlab.engine.duckdb import connect
 from trajlab.errors import IngestError, SlotError, SpatialError, UnknownNameError
 from trajlab.prepare import geolife, names, prepare, recipe
+from trajlab.prepare.extent import corners
 from trajlab.prepare.porto import Grid
+from trajlab.spatial.projection import LocalMetres
 
 DATA = Path(os.environ.get("TRAJLAB_DATA", "no data"))
 HOME = (39.90, 116.40)
@@ -56,7 +59,7 @@ def beijing(tmp_path) -> Path:
     return data
 
 
-GEOLIFE = replace(recipe("geolife-37"), interval=3600, percentiles=(0.0, 1.0))
+GEOLIFE = replace(recipe("geolife-37"), interval=3600, months=3, percentiles=(0.0, 1.0))
 
 
 def test_the_five_sub_datasets_of_table_1_have_a_recipe():
@@ -158,7 +161,7 @@ def slowly(rows: pl.DataFrame, *, pause: int, day: int, within: int, near: float
 def test_merging_does_what_the_page_says(rows, pause, day, near):
     positions, pause = as_positions(rows), 10 * pause
     moved = geolife.shifted(positions, pause=pause, day=day)
-    fast = geolife.together(geolife.merged(moved, 150, near), 100)
+    fast = geolife.cut(geolife.together(geolife.merged(moved, 150, near), 100))
     slow = slowly(positions, pause=pause, day=day, within=150, near=near, longer_than=100)
     assert set(fast.select("uid", "slot", "lat").rows()) == slow
     assert len(fast) == len(slow)
@@ -175,26 +178,160 @@ def test_a_trajectory_close_behind_a_shifted_one_stays_where_it_was():
     assert moved["slot"].to_list() == [0, 350 - 264, 360]  # 250 too late: 11 days of 24
 
 
+def nearest(slots: list[int], values: list[float]) -> list[float]:
+    """One value per slot from the first to the last, each that of the nearest position; the earlier of two as near.
+
+    Slots with several positions keep all of them.
+    """
+    known = set(slots)
+    filled = list(values)
+    for slot in range(slots[0], slots[-1] + 1):
+        if slot not in known:
+            before = max(i for i, at in enumerate(slots) if at < slot)
+            after = min(i for i, at in enumerate(slots) if at > slot)
+            filled.append(values[before if slot - slots[before] <= slots[after] - slot else after])
+    return filled
+
+
 @settings(max_examples=100, deadline=None)
 @given(rows=steps, low=st.floats(0, 0.5), high=st.floats(0.5, 1))
-def test_a_position_counts_in_the_box_as_often_as_it_is_repeated(rows, low, high):
-    week = (
-        as_positions(rows).select("uid", "slot", "lat", "lng").unique(["uid", "slot"], keep="first").sort("uid", "slot")
-    )
-    week = week.with_columns(lat=pl.col("lat") / 1000 + 0.0005)
-    slots = int(week["slot"].max()) + 1
-    repeated = np.sort(
-        np.concatenate(
-            [
-                np.repeat(mine["lat"].to_numpy(), np.diff([*mine["slot"].to_list(), slots]))
-                for mine in week.partition_by("uid")
-            ]
-        )
-    )
-    south, north = (repeated[max(math.ceil(share * len(repeated)) - 1, 0)] for share in (low, high))
-    box = geolife.study_box(week, slots, (low, high))
-    assert box[1] == pytest.approx(south - 0.0005)
-    assert box[3] == pytest.approx(north + 0.0005)
+def test_a_position_counts_in_the_box_in_every_slot_that_is_nearest_to_it(rows, low, high):
+    longest = as_positions(rows).select(
+        "uid", pl.col("slot") // 7, "lat", "lng"
+    )  # several in a slot, gaps odd and even
+    longest = longest.sort("uid", "slot", maintain_order=True)
+    filled = [
+        value
+        for mine in longest.partition_by("uid")
+        for value in nearest(mine["slot"].to_list(), mine["lat"].to_list())
+    ]
+    (west, south), (east, north) = corners(longest, (low, high))
+    assert [south, north] == pytest.approx(np.quantile(filled, [low, high]).tolist())
+    assert (west, east) == (0.0, 0.0)
+
+
+def test_where_people_go_after_the_cut_counts_in_the_box(tmp_path):
+    """Lin goes on for a fortnight after everybody else has ended, all of it in the north."""
+    for day in range(1, 10):
+        track(tmp_path, "dan", f"2008-10-{day:02} 08:00:00", HOME, HOME)
+        track(tmp_path, "lin", f"2008-10-{day:02} 08:00:00", HOME, HOME)
+    for day in range(10, 24):
+        track(tmp_path, "lin", f"2008-10-{day:02} 08:00:00", WORK, WORK)
+    lab = tl.open(":memory:")
+    done = prepare(lab, replace(GEOLIFE, percentiles=(0.05, 0.95)), tmp_path)
+    assert done.steps[-2] == "their positions from 5 to 95 % span 0 by 3,340 m"  # 0.03 degrees
+    assert lab.sql("select max(lat) from records.fix").item() == HOME[0]
+    assert json.loads(lab.sql("select settings from study.release").item())["box"] == [116.4, 39.9, 116.401, 39.931]
+
+
+@pytest.mark.parametrize("dataset", names())
+def test_points_beyond_the_box_go_to_its_edge_whatever_the_default(dataset, beijing, porto):
+    """As in the paper: nobody is lost, and the true place holds in at least one direction."""
+    download = beijing if dataset.startswith("geolife") else porto
+    drawn = recipe(dataset).follow(connect(":memory:"), download)
+    assert drawn.release["outside"] == "clamp"
+    assert "box" in drawn.release
+
+
+def points_of(data: Path) -> list[tuple[str, str, dt.datetime, float, float]]:
+    rows = []
+    for file in sorted(data.glob("*/Trajectory/*.plt")):
+        for line in file.read_text().splitlines()[6:]:
+            lat, lng, _, _, _, day, clock = line.split(",")
+            rows.append((file.parent.parent.name, file.stem, at(f"{day} {clock}"), float(lat), float(lng)))
+    return rows
+
+
+def all_steps_slowly(data: Path, asked: geolife.GeoLife) -> tuple[dict, tuple[float, ...], int]:
+    """Steps 1 to 11 of the page, point after point: everybody's place in every slot, the box, and where all end."""
+    metres = LocalMetres(*asked.centre)
+    seconds, (lng0, lat0) = asked.interval, asked.centre
+    near = [row for row in points_of(data) if math.hypot(row[4] - lng0, row[3] - lat0) < asked.reach_degrees]
+    longest = {}
+    for uid in sorted({row[0] for row in near}):
+        mine = [row for row in near if row[0] == uid]
+        names = sorted({row[1] for row in mine})
+        if len(names) == 1:
+            continue
+        under_way: dict[tuple[int, int], dt.timedelta] = {}
+        for name in names:
+            times = [row[2] for row in mine if row[1] == name]
+            month = (min(times).year, min(times).month)
+            under_way[month] = under_way.get(month, dt.timedelta()) + max(times) - min(times)
+        busiest = sorted(under_way, key=lambda month: (-under_way[month], month))[: asked.months]
+        sampled: dict[tuple[str, int], tuple[float, float]] = {}
+        for _, name, when, lat, lng in sorted(mine, key=lambda row: (row[1], row[2])):
+            if (when.year, when.month) in busiest:
+                sampled.setdefault((name, int(when.timestamp()) // seconds), (lat, lng))
+        points, late_so_far, ended = [], 0, None
+        for name in names:
+            slots = [slot for track, slot in sampled if track == name]
+            if not slots:
+                continue
+            late = 0 if ended is None else max(0, min(slots) - ended - asked.pause // seconds)
+            back = math.ceil(late * seconds / 86_400) * 86_400 // seconds + late_so_far if late else 0
+            late_so_far, ended = late_so_far + late, max(slots)
+            points += [(slot - back, name, sampled[name, slot]) for slot in slots]
+        pieces, before, label = {}, None, None
+        for slot, name, (lat, lng) in sorted(points, key=lambda point: point[:2]):
+            x, y = (float(axis[0]) for axis in metres.forward(np.array([lng]), np.array([lat])))
+            far = before and (
+                (slot - before[0]) * seconds > asked.merge_within
+                or math.hypot(x - before[1], y - before[2]) > asked.merge_near
+            )
+            label = name if before is None or far else label
+            before = (slot, x, y)
+            pieces.setdefault(label, []).append((slot, lat, lng))
+        length = {name: piece[-1][0] - piece[0][0] for name, piece in pieces.items()}
+        if not length or max(length.values()) * seconds <= asked.longer_than:
+            continue
+        best = min(length, key=lambda name: (-length[name], name))
+        longest[uid] = [(slot - pieces[best][0][0], lat, lng) for slot, lat, lng in pieces[best]]
+    sides = []
+    for column in (2, 1):
+        filled = [
+            value
+            for piece in longest.values()
+            for value in nearest([point[0] for point in piece], [point[column] for point in piece])
+        ]
+        low, high = np.quantile(filled, asked.percentiles)
+        sides.append((math.floor(low * 1000) / 1000, (math.floor(high * 1000) + 1) / 1000))
+    end = min(piece[-1][0] for piece in longest.values())
+    there = {}
+    for uid, piece in longest.items():
+        for slot in range(end + 1):
+            last = max(point[0] for point in piece if point[0] <= slot)
+            there[uid, slot] = next(point[1:] for point in piece if point[0] == last)
+    return there, (sides[0][0], sides[1][0], sides[0][1], sides[1][1]), end + 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_all_steps_from_files_to_positions_are_those_of_the_page(tmp_path, seed):
+    """Random downloads: people of several months, far points, pauses around the limits, tracks that overlap."""
+    rng = np.random.default_rng(seed)
+    for person in range(6):
+        when = at("2008-01-20") + dt.timedelta(hours=int(rng.integers(0, 500)))
+        home = np.array(HOME) + rng.normal(0, 0.02, 2)
+        for _ in range(int(rng.integers(1, 40))):
+            places = [tuple(place) for place in np.round(home + rng.normal(0, 0.015, (int(rng.integers(1, 9)), 2)), 6)]
+            if rng.random() < 0.1:
+                places[-1] = (39.9, 117.5) if rng.random() < 0.5 else (39.7, 116.4)
+            track(tmp_path, f"{person:03}", f"{when:%Y-%m-%d %H:%M:%S}", *places, every=int(rng.choice([7, 40, 65])))
+            when += dt.timedelta(
+                hours=float(rng.choice([0.5, 9, 22, 25, 30, 36, 60])), seconds=int(rng.integers(0, 900))
+            )
+    asked = replace(GEOLIFE, interval=1800, months=2, percentiles=(0.1, 0.9), longer_than=3 * 86_400)
+    there, box, end = all_steps_slowly(tmp_path, asked)
+    draft = asked.follow(connect(":memory:"), tmp_path)
+    assert draft.steps[-1].startswith(f"the first of them ends after {end:,} slots")
+    assert draft.release["box"] == pytest.approx(box)
+    known: dict[str, dict[int, tuple[float, float]]] = {}
+    for uid, when, lat, lng in draft.records.rows():
+        known.setdefault(uid, {})[int((when - at("2000-01-01")).total_seconds()) // 1800] = (lat, lng)
+    assert set(known) == {uid for uid, _ in there}
+    for uid, slot in there:
+        last = max(known_slot for known_slot in known[uid] if known_slot <= slot)
+        assert known[uid][last] == there[uid, slot]
 
 
 def test_geolife_refuses_what_it_cannot_use(tmp_path, beijing):

@@ -1,7 +1,8 @@
 """GeoLife 37, 38 and 43: short tracks of many years become one week of people who start together.
 
     points near Beijing -> busiest months -> one position per interval -> tracks shifted and
-    merged -> the longest of each user -> all from one midnight -> cut where the first one ends
+    merged -> the longest of each user -> all from one midnight -> the study box ->
+    cut where the first one ends
 
 Times are counted in intervals, from 1970 at first and from the common start at last. What
 time of day it was is lost when tracks are aligned; docs/prepare.md says what that means.
@@ -20,6 +21,7 @@ import polars as pl
 from trajlab.errors import IngestError, SpatialError
 from trajlab.ingest.files import find, literal
 from trajlab.prepare import Draft, Size, whole_degrees
+from trajlab.prepare.extent import corners, told
 from trajlab.slots import slot_seconds
 from trajlab.spatial.projection import LocalMetres
 
@@ -55,30 +57,32 @@ class GeoLife:
             )
 
     def follow(self, con: duckdb.DuckDBPyConnection, download: Path) -> Draft:
-        positions, steps = self._positions(con, download)
+        positions, latitude, steps = self._positions(con, download)
         near = shifted(positions, pause=self.pause // self.interval, day=DAY // self.interval)
         x, y = LocalMetres(*self.centre).forward(near["lng"].to_numpy(), near["lat"].to_numpy())
         tracks = merged(near.with_columns(x=x, y=y), self.merge_within // self.interval, self.merge_near)
         before, after = (frame.select("uid", "track").n_unique() for frame in (positions, tracks))
         steps.append(f"{before:,} trajectories, shifted towards each other and merged, became {after:,}")
-        week = together(tracks, self.longer_than // self.interval)
-        if week.is_empty():
+        longest = together(tracks, self.longer_than // self.interval)
+        if longest.is_empty():
             raise IngestError(self._too_short(tracks))
+        low, high = corners(longest, self.percentiles)
+        week = cut(longest)
         slots = int(week["slot"].max()) + 1  # type: ignore[arg-type]
         days = slots * self.interval // DAY
         steps.append(f"{week['uid'].n_unique():,} users have one longer than {self.longer_than / DAY:g} days")
+        steps.append(told(low, high, self.percentiles, latitude))
         steps.append(f"the first of them ends after {slots:,} slots; a release has whole days, {days} of them")
-        box = study_box(week, slots, self.percentiles)
         since = pl.duration(seconds=pl.col("slot") * self.interval)
         records = week.select("uid", (pl.lit(START) + since).alias("ts"), "lat", "lng")
         release = {
             "index": f"square:{self.side}", "slot": self.interval, "fill": "static", "tz": "UTC",
-            "start": START.date(), "days": days, "box": box, "outside": "clamp",
+            "start": START.date(), "days": days, "box": whole_degrees(low, high), "outside": "clamp",
         }  # fmt: skip
         return Draft(records, release, steps)
 
-    def _positions(self, con: duckdb.DuckDBPyConnection, download: Path) -> tuple[pl.DataFrame, list[str]]:
-        """One position per user, track and interval, in the busiest months; and what each step left."""
+    def _positions(self, con: duckdb.DuckDBPyConnection, download: Path) -> tuple[pl.DataFrame, float, list[str]]:
+        """One position per user, track and interval, in the busiest months; their latitude; what each step left."""
         if not download.is_dir():
             raise IngestError(f"{download.name}: not a folder; give GeoLife's Data, with <user>/Trajectory/*.plt")
         files, _ = find([download], suffixes=(".plt",))
@@ -102,7 +106,8 @@ class GeoLife:
         seen = seen.join(busiest_months(seen, self.months), on=["uid", "month"], how="semi")
         steps.append(f"{_told(seen)} are in the {self.months} busiest months of each user")
         steps.append(f"{len(seen):,} positions are left with one per trajectory and {self.interval} s")
-        return seen.select("uid", "track", "slot", "lat", "lng").sort("uid", "track", "slot"), steps
+        latitude = float(np.average(seen["lat"].to_numpy(), weights=seen["points"].to_numpy()))
+        return seen.select("uid", "track", "slot", "lat", "lng").sort("uid", "track", "slot"), latitude, steps
 
     def _too_short(self, tracks: pl.DataFrame) -> str:
         span = tracks.group_by("uid", "track").agg(slots=pl.col("slot").max() - pl.col("slot").min())["slots"]
@@ -159,36 +164,22 @@ def merged(positions: pl.DataFrame, within: int, near: float) -> pl.DataFrame:
 
 
 def together(tracks: pl.DataFrame, longer_than: int) -> pl.DataFrame:
-    """The longest track of everybody who has a long one, from slot 0 to the end of the shortest of these."""
+    """The longest track of everybody who has a long one, from slot 0 to its own end, in the order of time.
+
+    Where merged tracks overlap, a slot has several positions.
+    """
     span = tracks.group_by("uid", "track").agg(begins=pl.col("slot").min(), slots=pl.col("slot").max())
     span = span.with_columns(slots=pl.col("slots") - pl.col("begins")).filter(pl.col("slots") > longer_than)
     longest = span.sort("uid", "slots", "track", descending=[False, True, False]).unique("uid", keep="first")
-    return (
-        tracks.join(longest, on=["uid", "track"], maintain_order="left")
-        .with_columns(slot=pl.col("slot") - pl.col("begins"))
-        .filter(pl.col("slot") <= pl.col("slots").min())
-        .unique(["uid", "slot"], keep="first", maintain_order=True)
-        .select("uid", "slot", "lat", "lng")
+    return tracks.join(longest, on=["uid", "track"], maintain_order="left").select(
+        "uid", pl.col("slot") - pl.col("begins"), "lat", "lng"
     )
 
 
-def study_box(week: pl.DataFrame, slots: int, percentiles: tuple[float, float]) -> tuple[float, float, float, float]:
-    """Between percentiles over people and slots: a position counts as often as it is repeated."""
-    times = week.select(pl.col("slot").shift(-1, fill_value=slots).over("uid", order_by="slot") - pl.col("slot"))
-    weight = times.to_series().to_numpy()
-    low, high = zip(*(_percentiles(week[name].to_numpy(), weight, percentiles) for name in ("lng", "lat")), strict=True)
-    return whole_degrees((low[0], low[1]), (high[0], high[1]))
-
-
-def _percentiles(
-    values: np.ndarray[tuple[int], np.dtype[np.float64]],
-    weight: np.ndarray[tuple[int], np.dtype[np.int64]],
-    shares: tuple[float, float],
-) -> tuple[float, float]:
-    order = np.argsort(values)
-    upto = np.cumsum(weight[order])
-    low, high = (values[order[int(np.searchsorted(upto, share * upto[-1]))]] for share in shares)
-    return float(low), float(high)
+def cut(longest: pl.DataFrame) -> pl.DataFrame:
+    """Everybody up to the end of the shortest track, with one position per slot: the first."""
+    end = pl.col("slot").max().over("uid").min()
+    return longest.filter(pl.col("slot") <= end).unique(["uid", "slot"], keep="first", maintain_order=True)
 
 
 def _told(seen: pl.DataFrame) -> str:
@@ -227,7 +218,7 @@ order by uid, track, slot
 """
 
 RECIPES = {
-    "geolife-37": GeoLife(120, months=3, percentiles=(0.05, 0.95), published=Size(37, 194, 5205)),
-    "geolife-38": GeoLife(60, months=3, percentiles=(0.01, 0.995), published=Size(38, 492, 10_407)),
-    "geolife-43": GeoLife(60, months=5, percentiles=(0.10, 0.90), published=Size(43, 120, 10_103)),
+    "geolife-37": GeoLife(120, months=2, percentiles=(0.05, 0.95), published=Size(37, 194, 5205)),
+    "geolife-38": GeoLife(60, months=2, percentiles=(0.01, 0.995), published=Size(38, 492, 10_407)),
+    "geolife-43": GeoLife(60, months=5, percentiles=(0.05, 0.95), published=Size(43, 120, 10_103)),
 }
