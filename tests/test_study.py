@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import polars as pl
 import pytest
+from PIL import Image
 from polars.testing import assert_frame_equal
 
 import trajlab as tl
@@ -109,9 +112,50 @@ def test_a_drawing_needs_nothing_from_outside(coarser: Study, tmp_path: Path) ->
     assert "Every score of the study" in (tmp_path / "study.html").read_text()
 
 
-@pytest.mark.parametrize("name", ["study.png", "study", "study.pdf"])
+def many(one: Study, names: list[str]) -> Study:
+    """The scores of one kind of cells under several names."""
+    scores = one.table.filter(index="square:4000")
+    return Study(("index",), pl.concat([scores.with_columns(pl.lit(name).alias("index")) for name in names]))
+
+
+SEVEN = ["square:250", "square:1000", "square:12500", "h3:8", "h3:9", "stations:2024:800", "places:2"]
+
+
+@pytest.mark.parametrize("names", [SEVEN[:2], SEVEN, [*SEVEN, *(f"square:{n}000" for n in range(2, 12))]])
+def test_names_below_the_bars_never_touch_and_no_word_is_cut(coarser: Study, names: list[str]) -> None:
+    """Letters of a wide font at the size of a chart are under eight units wide."""
+    of = many(coarser, names)
+    lines: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for place, group in enumerate(drawn(of).iter(f"{SVG}g")):
+        for text in group.findall(f"{SVG}text"):
+            if text.get("class") == "group-name" and text.get("text-anchor") == "middle":
+                half = 8 * len(text.text or "") / 2
+                middle = float(str(text.get("x")))
+                lines.setdefault((str(place), str(text.get("y"))), []).append((middle - half, middle + half))
+    for row in lines.values():
+        assert all(right <= left for (_, right), (left, _) in itertools.pairwise(sorted(row)))
+    shown = {word for text in drawn(of).iter(f"{SVG}text") for word in str(text.text).split(" ")}
+    assert {word for name in names for word in tl.report.words.cells(name).split(" ")} <= shown
+    turned = [text for text in drawn(of).iter(f"{SVG}text") if "rotate" in str(text.get("transform"))]
+    assert bool(turned) == (len(names) > 7)
+
+
+def test_a_saved_drawing_has_its_colours_without_a_browser(coarser: Study, tmp_path: Path) -> None:
+    text = coarser.save(tmp_path / "study.svg").read_text(encoding="utf-8")
+    assert "var(" not in text
+    assert "fill: #0b63b0" in text
+    picture = Image.open(coarser.save(tmp_path / "study.png")).convert("RGB")
+    assert picture.width == 2000
+    colours = [colour for _, colour in sorted(picture.getcolors(1 << 24) or [], reverse=True)]
+    assert colours[0] == (255, 255, 255)
+    assert (0, 0, 0) not in colours[:20]
+    assert any(blue > red + 80 for red, _, blue in colours[:10])
+
+
+@pytest.mark.parametrize("name", ["study", "study.pdf"])
 def test_other_formats_are_refused(coarser: Study, tmp_path: Path, name: str) -> None:
-    with pytest.raises(LabError, match=r"neither \.svg nor \.html"):
+    told = f"'{name}' is no .svg, .png or .html: name the file study.svg, study.png or study.html"
+    with pytest.raises(LabError, match=re.escape(told)):
         coarser.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -173,4 +217,4 @@ def test_the_command_line_draws_a_study(tmp_path, capsys):
     assert "square:2000" in capsys.readouterr().out
     assert drawn.read_text(encoding="utf-8").startswith("<svg")
     assert main(["study", file, "--slot", "3h", "6h", "-o", str(tmp_path / "study.pdf")]) == 2
-    assert "is neither .svg nor .html" in capsys.readouterr().err
+    assert "is no .svg, .png or .html" in capsys.readouterr().err

@@ -17,6 +17,7 @@ import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import LabError, RiskError, SpatialError, UnknownNameError, UtilityError
 from trajlab.metrics.curve import fit
+from trajlab.report.tradeoffs import loss_by_size
 from trajlab.store import Store
 from trajlab.tradeoff import Tradeoff
 
@@ -347,12 +348,29 @@ def test_the_chart_has_every_panel_and_is_a_drawing(found, tmp_path):
     page = found.save(tmp_path / "tradeoff.html").read_text(encoding="utf-8")
     assert "What protection costs, and what it protects" in page
     assert found.save(tmp_path / "tradeoff.svg").read_text(encoding="utf-8") == found.chart()
-    with pytest.raises(LabError, match=r"'tradeoff.pdf' is neither .svg nor .html: name the file tradeoff.svg"):
+    assert "var(" not in found.chart()
+    assert found.save(tmp_path / "tradeoff.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(LabError, match=r"'tradeoff.pdf' is no .svg, .png or .html: name the file tradeoff.svg"):
         found.save(tmp_path / "tradeoff.pdf")
     with pytest.raises(LabError, match="is a folder: name the file to write"):
         folder = tmp_path / "x.svg"
         folder.mkdir()
         found.save(folder)
+
+
+def test_a_chart_says_where_loss_falls_with_larger_cells():
+    sizes, metres = [0.0, 1600.0, 1800.0, 2000.0], "\N{NO-BREAK SPACE}km"
+    points = pl.DataFrame(
+        {
+            "size_m": 2 * sizes,
+            "loss": [0.0, 0.672, 0.556, 0.7, 0.0, 0.3, 0.3, 0.299],
+            "measure": ["all"] * 4 + ["pareto"] * 4,
+        }
+    )
+    fell = loss_by_size(points, "zones").note
+    assert fell.startswith(f"Loss falls from 1.6{metres} to 1.8{metres}: where the borders of cells lie counts")
+    assert loss_by_size(points.filter(measure="pareto"), "zones").note == ""
+    assert "Loss falls" in "".join(loss_by_size(points, "zones").parts(472, 250))
 
 
 def test_squares_and_hexagons_have_lines_of_their_own(lab, release):
@@ -447,7 +465,7 @@ def test_the_command_draws_it_beside_the_study_of_factors(tmp_path, capsys):
     assert f"wrote {drawing}" in said
     ElementTree.parse(drawing)
     assert main([*words, "-o", "tradeoff.pdf"]) == 2
-    assert "is neither .svg nor .html: name the file tradeoff.svg" in capsys.readouterr().err
+    assert "is no .svg, .png or .html: name the file tradeoff.svg" in capsys.readouterr().err
     assert main(["study", file, "--index", "square:2000", "square:4000", "--slot", "3h", "--attack", "stay"]) == 0
     assert "accuracy" in capsys.readouterr().out
     with pytest.raises(SystemExit) as left:

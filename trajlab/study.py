@@ -65,7 +65,7 @@ class Study:
         return factors.svg(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart: `.svg` for the drawing alone, `.html` for a page with its numbers."""
+        """Write the chart: `.svg` or `.png` for the drawing alone, `.html` for a page with its numbers."""
         from trajlab.report import factors, save
 
         return save(path, "study", svg=lambda: factors.svg(self), html=lambda: factors.html(self))

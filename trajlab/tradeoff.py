@@ -61,7 +61,7 @@ class Tradeoff:
         return tradeoffs.svg(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the charts: `.svg` for the drawings alone, `.html` for a page with their numbers."""
+        """Write the charts: `.svg` or `.png` for the drawings alone, `.html` for a page with their numbers."""
         from trajlab.report import save, tradeoffs
 
         return save(path, "tradeoff", svg=lambda: tradeoffs.svg(self), html=lambda: tradeoffs.html(self))

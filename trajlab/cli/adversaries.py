@@ -17,7 +17,8 @@ from trajlab.cli.terminal import (
     release_options,
     show,
 )
-from trajlab.errors import LabError, TrajlabError
+from trajlab.errors import TrajlabError
+from trajlab.report import check_form
 
 if TYPE_CHECKING:
     from trajlab.lab import Lab
@@ -182,8 +183,8 @@ def study(args: argparse.Namespace) -> None:
     Give several values to what is to vary: --index square:250 square:500 square:1000.
     """
     given = {"tz": args.tz, "start": args.start, "days": args.days, "fill": args.fill, "coverage": args.coverage}
-    if args.output and Path(args.output).suffix.lower() not in (".svg", ".html"):
-        raise LabError(f"{args.output!r} is neither .svg nor .html: name the file study.svg or study.html")
+    if args.output:
+        check_form(args.output, "study")
     with opened(args, must_exist=True) as lab:
         found = lab.study(
             attack=args.attack,
@@ -212,7 +213,7 @@ def _study_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
     c.add_argument("--seed", type=int, default=0, help="seed of samples and attacks (default: 0)")
     c.add_argument("--pairing", default="both", help="optimal, greedy or both (default: both)")
-    c.add_argument("-o", "--output", help="where to draw it: study.svg or study.html")
+    c.add_argument("-o", "--output", help="where to draw it: study.svg, study.png or study.html")
 
 
 COMMANDS: Commands = {

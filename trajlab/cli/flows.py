@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show
-from trajlab.errors import LabError
+from trajlab.report import check_form
 
 
 def utility(args: argparse.Namespace) -> None:
@@ -47,8 +46,8 @@ def study_tradeoff(args: argparse.Namespace) -> None:
     errors, p-values and R², or the reason why there is none. Points are in metrics.tradeoff, curves
     in metrics.tradeoff_fit. Running it again adds only what is missing.
     """
-    if args.output and Path(args.output).suffix.lower() not in (".svg", ".html"):
-        raise LabError(f"{args.output!r} is neither .svg nor .html: name the file tradeoff.svg or tradeoff.html")
+    if args.output:
+        check_form(args.output, "tradeoff")
     with opened(args, must_exist=True) as lab:
         found = lab.tradeoff(
             only_release(lab, args.release),
@@ -108,7 +107,7 @@ def _study_tradeoff_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
     c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
     _flow_options(c)
-    c.add_argument("-o", "--output", help="where to draw it: tradeoff.svg or tradeoff.html")
+    c.add_argument("-o", "--output", help="where to draw it: tradeoff.svg, tradeoff.png or tradeoff.html")
 
 
 def _flow_options(c: argparse.ArgumentParser) -> None:

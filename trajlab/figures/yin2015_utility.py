@@ -134,6 +134,7 @@ FIGURES = [
     Figure(
         f"yin2015-fig5{panel}", f"Loss by the size of cells: {_FLOWS[flows]}, {zones}", "size of cells, metres",
         "loss of utility", _BY_SIZE.format(flows=flows, which=which), needs, kind="lines",
+        note="Loss need not grow with every step: where the borders of cells lie counts, not their size alone.",
     )
     for panel, (flows, which, zones, needs) in _SIZES.items()
 ] + [

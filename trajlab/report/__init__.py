@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 MOST_EXAMPLES = 6
+FORMS = (".svg", ".png", ".html")
+"""Endings of a drawing by itself, as a picture, and of the page around it."""
 
 
 def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
@@ -37,13 +39,21 @@ def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
 
 def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[[], str]) -> Path:
     """Write a drawing by itself, or the page around it, as the ending of the path says; `name` is what to call it."""
-    path = Path(path)
-    written = {".svg": svg, ".html": html}.get(path.suffix.lower())
-    if written is None:
-        raise LabError(f"{path.name!r} is neither .svg nor .html: name the file {name}.svg or {name}.html")
+    from trajlab.figures.raster import png
+
+    path = check_form(path, name)
     if path.is_dir():
         raise LabError(f"{path} is a folder: name the file to write, such as {name}.svg")
-    return keep(path, written())
+    written: dict[str, Callable[[], str | bytes]] = {".svg": svg, ".png": lambda: png(svg()), ".html": html}
+    return keep(path, written[path.suffix.lower()]())
+
+
+def check_form(path: str | Path, name: str) -> Path:
+    """A path with an ending that `save` can write; to be asked before long work."""
+    path = Path(path)
+    if path.suffix.lower() not in FORMS:
+        raise LabError(f"{path.name!r} is no .svg, .png or .html: name the file {name}.svg, {name}.png or {name}.html")
+    return path
 
 
 def keep(path: Path, content: str | bytes) -> Path:

@@ -1,27 +1,26 @@
 """Bars in groups, each with its interval and the yardsticks it is to be held against.
 
 A `Groups` is what to draw. It becomes a chart of the page (`html`), or one of several on a
-sheet of its own (`sheet`): an SVG file that needs nothing around it.
+sheet of its own (`sheets`). Names below the groups are wrapped between words; where a word
+is wider than its group, all of them are written upwards.
 """
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from trajlab.report import words
 from trajlab.report.charts import SERIES, WIDE, Frame, both, legend, round_steps
 from trajlab.report.markup import Html, join, tag
-from trajlab.report.page import style
 
-_CHARACTER = 7.2
-"""Width of a letter in a chart, in its own units: an estimate on the safe side."""
-_LINE = 17
+CHARACTER = 8.0
+"""Width of a letter in a chart, in its own units: an estimate on the safe side, for wide fonts too."""
+LINE = 17
 _MARKS = 2
 """Kinds of marks: a stroke and a ring."""
-_FONT = "system-ui, Segoe UI, Roboto, Noto Sans, Liberation Sans, Arial, sans-serif"
 
 
 @dataclass(frozen=True)
@@ -63,25 +62,38 @@ class Groups:
         frame = Frame(int(width), int(height), left=44)
         highest = max(self.most, self._highest)
         step, steps = (0.2, 5) if 0.8 < highest <= 1 else round_steps(highest)
-        pitch = (frame.right - frame.left) / max(len(self.groups), 1)
+        pitch = self._pitch(width)
         drawn = [*frame.grid(step, steps, self.say)]
         for n, (name, bars) in enumerate(self.groups):
             left = frame.left + n * pitch
             drawn += [self._bar(frame, step * steps, name, bars, m, left, pitch) for m in range(len(bars[:SERIES]))]
-            drawn += [
-                tag("text", line, x=f"{left + pitch / 2:.1f}", y=frame.bottom + 20 + _LINE * k, text_anchor="middle",
-                    cls="group-name")
-                for k, line in enumerate(_wrapped(name, pitch))
-            ]  # fmt: skip
+            drawn += self._name(name, left + pitch / 2, frame.bottom, width)
         return drawn
 
     def lines_below(self, width: float) -> int:
         """How many lines the longest name below the groups takes."""
-        pitch = (width - 52) / max(len(self.groups), 1)
-        return max((len(_wrapped(name, pitch)) for name, _ in self.groups), default=1)
+        if not self.fits(width):
+            return math.ceil(max(len(name) for name, _ in self.groups) * CHARACTER / LINE)
+        return max((len(_wrapped(name, self._pitch(width))) for name, _ in self.groups), default=1)
+
+    def fits(self, width: float) -> bool:
+        """Whether every word of the names below is as narrow as its group."""
+        words_below = (word for name, _ in self.groups for word in _wrapped(name, 0))
+        return max(map(len, words_below), default=0) * CHARACTER <= self._pitch(width)
+
+    def _pitch(self, width: float) -> float:
+        return (int(width) - 52) / max(len(self.groups), 1)
+
+    def _name(self, name: str, middle: float, bottom: float, width: float) -> list[Html]:
+        if not self.fits(width):
+            turned = f"translate({middle + 4:.1f} {bottom + 10}) rotate(-90)"
+            return [tag("text", name, transform=turned, text_anchor="end", cls="group-name")]
+        lines = enumerate(_wrapped(name, self._pitch(width)))
+        centred = {"x": f"{middle:.1f}", "text_anchor": "middle", "cls": "group-name"}
+        return [tag("text", line, y=bottom + 20 + LINE * k, **centred) for k, line in lines]
 
     def _frame(self, width: int, height: int) -> Html:
-        below = _LINE * (self.lines_below(width) - 1)
+        below = LINE * (self.lines_below(width) - 1)
         return tag(
             "svg",
             self.parts(width, height),
@@ -118,7 +130,7 @@ class Groups:
         for m, name in enumerate(self.marks[:_MARKS]):
             value = bar.marks.get(name)
             if value is not None:
-                drawn.append(_mark(m, middle, y(value), thick))
+                drawn.append(mark(m, middle, y(value), thick))
         return join(drawn)
 
     def _said(self, group: str, n: int, bar: Bar) -> str:
@@ -130,59 +142,7 @@ class Groups:
         return "\n".join([group, f"{self.series[n]}: {value}{within}", *marks])
 
 
-class Chart(Protocol):
-    """What a sheet can hold: bars in groups, or curves."""
-
-    @property
-    def told(self) -> str: ...
-
-    @property
-    def legend(self) -> list[tuple[str, str]]: ...
-
-    def parts(self, width: float, height: float) -> list[Html]: ...
-
-    def lines_below(self, width: float) -> int: ...
-
-
-def sheet(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, Chart]]]], note: str) -> str:
-    """Charts in rows under one title, as the text of an SVG file; the name of several rows is written once."""
-    y, drawn, named = 34.0, [tag("text", title, x=24, y=34, cls="title")], ""
-    for name, charts in rows:
-        if name and name != named:
-            y += 34
-            drawn.append(tag("text", name, x=24, y=f"{y:.0f}", cls="strong"))
-        named = name
-        wide = (WIDE - 48 - 28 * (len(charts) - 1)) / len(charts)
-        heads = max(len(_legend_lines(chart.legend, wide)) for _, chart in charts)
-        below = max(chart.lines_below(wide) for _, chart in charts)
-        for n, (caption, chart) in enumerate(charts):
-            x = 24 + n * (wide + 28)
-            drawn.append(tag("text", caption, x=f"{x:.1f}", y=f"{y + 30:.0f}", cls="group-name"))
-            drawn.append(tag("g", _legend_drawn(chart.legend, wide), transform=f"translate({x:.1f} {y + 52:.0f})"))
-            inner = tag("title", chart.told), chart.parts(wide, 250)
-            drawn.append(tag("g", *inner, transform=f"translate({x:.1f} {y + 46 + 22 * heads:.0f})"))
-        y += 46 + 22 * heads + 250 + _LINE * (below - 1)
-    for line in textwrap.wrap(note, 138):
-        y += _LINE + 1
-        drawn.append(tag("text", line, x=24, y=f"{y + 10:.0f}"))
-    height = round(y + 30)
-    return tag(
-        "svg",
-        tag("title", title),
-        tag("style", style("colours", "charts")),
-        tag("rect", width=WIDE, height=height, cls="ground"),
-        drawn,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {WIDE} {height}",
-        width=WIDE,
-        height=height,
-        font_family=_FONT,
-        role="img",
-        cls="chart",
-    )
-
-
-def _mark(n: int, x: float, y: float, thick: float) -> Html:
+def mark(n: int, x: float, y: float, thick: float) -> Html:
     if n == 0:
         half = thick / 2 + 2
         return tag("path", d=f"M{x - half:.1f} {y:.1f}h{2 * half:.1f}", cls="mark")
@@ -191,31 +151,5 @@ def _mark(n: int, x: float, y: float, thick: float) -> Html:
 
 
 def _wrapped(name: str, width: float) -> list[str]:
-    return textwrap.wrap(name, max(4, int(width / _CHARACTER))) or [""]
-
-
-def _legend_lines(entries: Sequence[tuple[str, str]], width: float) -> list[list[tuple[str, str]]]:
-    lines: list[list[tuple[str, str]]] = [[]]
-    used = 0.0
-    for entry in entries:
-        size = 40 + _CHARACTER * len(entry[0])
-        if lines[-1] and used + size > width:
-            lines.append([])
-            used = 0.0
-        lines[-1].append(entry)
-        used += size
-    return lines
-
-
-def _legend_drawn(entries: Sequence[tuple[str, str]], width: float) -> list[Html]:
-    drawn = []
-    for n, line in enumerate(_legend_lines(entries, width)):
-        x = 0.0
-        for name, kind in line:
-            if kind[0] == "s":
-                chip = tag("rect", x=f"{x:.0f}", y=22 * n - 10, width=12, height=12, rx=3, cls=f"f{kind[1:]}")
-            else:
-                chip = _mark(int(kind[1:]), x + 6, 22 * n - 4, 10)
-            drawn += [chip, tag("text", name, x=f"{x + 19:.0f}", y=22 * n, cls="group-name")]
-            x += 40 + _CHARACTER * len(name)
-    return drawn
+    """Lines of whole words that are no wider, but for words that are."""
+    return textwrap.wrap(name, max(1, int(width / CHARACTER)), break_long_words=False, break_on_hyphens=False) or [""]

@@ -1,12 +1,14 @@
-"""Points over numbers, joined or with a curve through them; stands on a sheet beside bars (`bars.sheet`)."""
+"""Points over numbers, joined or with a curve through them; stands on a sheet beside bars (`sheets`)."""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from trajlab.report import words
+from trajlab.report.bars import CHARACTER, LINE
 from trajlab.report.charts import SERIES, WIDE, Frame, both, legend, round_steps
 from trajlab.report.markup import Html, join, tag
 
@@ -31,7 +33,7 @@ class Curves:
     say_x: Callable[[float], str] | None = None
     """How to write a place on it; shares, like those along the y axis, where nothing is said."""
     note: str = ""
-    """A line of its own above the curves, such as why there is none."""
+    """What to know when looking at them, such as why there is no curve; written below what the x axis shows."""
 
     @property
     def legend(self) -> list[tuple[str, str]]:
@@ -46,7 +48,7 @@ class Curves:
         return tag(
             "svg",
             self.parts(width, height),
-            viewBox=f"0 0 {width} {height + 18}",
+            viewBox=f"0 0 {width} {height + 18 + LINE * len(self._note_lines(width))}",
             role="img",
             aria_label=self.told,
             cls=f"chart {'wide' if width == WIDE else 'narrow'}",
@@ -73,8 +75,10 @@ class Curves:
             drawn.append(tag("text", mark_x(place), x=f"{at(place):.1f}", y=frame.bottom + 20, text_anchor=end))
         middle = (frame.left + frame.right) / 2
         drawn.append(tag("text", self.along, x=f"{middle:.1f}", y=frame.bottom + 38, text_anchor="middle"))
-        if self.note:
-            drawn.append(tag("text", self.note, x=frame.left + 8, y=frame.top + 14))
+        drawn += [
+            tag("text", line, x=frame.left, y=frame.bottom + 38 + LINE * n)
+            for n, line in enumerate(self._note_lines(width), start=1)
+        ]
         for n, curve in enumerate(shown):
             path = "L".join(f"{at(x):.1f} {up(y):.1f}" for x, y in curve.line)
             drawn += [tag("path", d=f"M{path}", cls=f"line s{n}")] if path else []
@@ -92,7 +96,13 @@ class Curves:
         return drawn
 
     def lines_below(self, width: float) -> int:
-        return 2
+        return 2 + len(self._note_lines(width))
+
+    def _note_lines(self, width: float) -> list[str]:
+        return textwrap.wrap(self.note, int((width - 56) / CHARACTER))
+
+    def fits(self, width: float) -> bool:
+        return True
 
 
 def _places(values: Sequence[float], *, most: int) -> list[float]:

@@ -9,10 +9,11 @@ import polars as pl
 
 from trajlab import __version__
 from trajlab.report import words
-from trajlab.report.bars import Bar, Groups, sheet
+from trajlab.report.bars import Bar, Groups
 from trajlab.report.evidence import table
 from trajlab.report.markup import tag
 from trajlab.report.page import shell
+from trajlab.report.sheets import sheet
 
 if TYPE_CHECKING:
     from trajlab.study import Study

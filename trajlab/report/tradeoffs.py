@@ -10,16 +10,19 @@ import polars as pl
 
 from trajlab import __version__
 from trajlab.report import naming, words
-from trajlab.report.bars import sheet
 from trajlab.report.curves import Curve, Curves
 from trajlab.report.evidence import table
 from trajlab.report.markup import tag
 from trajlab.report.page import shell
+from trajlab.report.sheets import sheet
 
 if TYPE_CHECKING:
     from trajlab.tradeoff import Tradeoff
 
 ABREAST = 2
+SEEN = 0.005
+"""A fall of the loss that is worth a word."""
+MOST_FALLS = 3
 TITLE = "What protection costs, and what it protects"
 MEASURES = {
     "all": "All flows",
@@ -120,7 +123,21 @@ def loss_by_size(points: pl.DataFrame, zones: str) -> Curves:
         ],
         along="size of cells",
         say_x=words.metres,
+        note=_falls(ordered),
     )
+
+
+def _falls(points: pl.DataFrame) -> str:
+    """Where a loss is smaller with larger cells, by more than can be overlooked; points are in order of size."""
+    before = pl.col("size_m", "loss").shift(1).over("measure").name.prefix("last_")
+    steps = points.drop_nulls("loss").with_columns(before)
+    fell = steps.filter(pl.col("loss") < pl.col("last_loss") - SEEN).select("last_size_m", "size_m").unique()
+    if not len(fell):
+        return ""
+    told = [f"from {words.metres(last)} to {words.metres(size)}" for last, size in fell.sort("size_m").iter_rows()]
+    more = [f"{len(told) - MOST_FALLS} times more"] if len(told) > MOST_FALLS else []
+    where = words.listed(told[:MOST_FALLS] + more)
+    return f"Loss falls {where}: where the borders of cells lie counts, not their size alone."
 
 
 def loss_by_risk(points: pl.DataFrame, fits: pl.DataFrame, knowledge: str, flows: str, measure: str) -> Curves:
