@@ -6,13 +6,14 @@ killed process leaves the lab as it was before.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajlab.engine.duckdb import connect, said_kindly
+from trajlab.engine.duckdb import connect, said_kindly, take_back
 from trajlab.errors import ContractError, LabError
 from trajlab.query import Query, catalogue
 
@@ -37,9 +38,9 @@ class Store:
         threads: int | None = None,
         read_only: bool = False,
     ) -> None:
-        self.path = path
+        self.path = path = os.path.expanduser(path)  # noqa: PTH111
         self._rehearsing = False
-        _refuse_name(path)
+        self._made_here = path != ":memory:" and not Path(path).exists()
         self.con: duckdb.DuckDBPyConnection = connect(
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
         )
@@ -47,7 +48,7 @@ class Store:
             with said_kindly(f"opening {path}"):
                 self._check_format(read_only=read_only)
         except BaseException:
-            self.con.close()
+            self.take_back()
             raise
 
     @contextmanager
@@ -145,10 +146,17 @@ class Store:
     def close(self) -> None:
         self.con.close()
 
+    def take_back(self) -> None:
+        """Close the lab, and remove its file if this opening made it."""
+        if self._made_here:
+            take_back(self.con, Path(self.path))
+        self.con.close()
+
     def _check_format(self, *, read_only: bool) -> None:
         found = self.rows("select table_schema, table_name from information_schema.tables")
+        self._made_here = self._made_here and not found
         if ("study", "lab") in found:
-            written, by = self.rows("select format, trajlab from study.lab")[0]
+            written, by = self._written_by()
             if written > FORMAT:
                 raise LabError(
                     f"{self.path} was written by trajlab {by} (lab format {written}); this trajlab reads formats "
@@ -161,6 +169,16 @@ class Store:
             raise LabError(f"{self.path} is empty: nothing was ever ingested into it")
         if not read_only:
             self._create_tables()
+
+    def _written_by(self) -> tuple[int, str]:
+        rows = self.rows("select format, trajlab from study.lab")
+        if len(rows) != 1 or None in rows[0]:
+            raise LabError(
+                f"{self.path} does not say which trajlab wrote it (study.lab has {len(rows)} rows): another program "
+                "changed it; restore it from a copy, or ingest into a new lab"
+            )
+        written, by = rows[0]
+        return int(written), str(by)
 
     def _refuse_other_columns(self, by: str) -> None:
         found = self.rows(
@@ -221,16 +239,6 @@ def _uninterrupted() -> Iterator[None]:
 def _literal(text: str) -> str:
     """Our own header text as a SQL string: COMMENT ON takes no parameters."""
     return "'" + text.replace("'", "''") + "'"
-
-
-def _refuse_name(path: str) -> None:
-    """The engine calls a file by its stem, and could not tell it from a schema of the same name."""
-    schemas = sorted({table.partition(".")[0] for table in catalogue()})
-    stem = Path(path).stem
-    if stem in schemas:
-        raise LabError(
-            f"{Path(path).name}: a lab cannot be called {stem}, like one of its schemas: my-{stem}.duckdb would do"
-        )
 
 
 def _told(params: dict[str, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from trajlab.cli.terminal import Commands, lab_options, new_lab_only_if_it_works, opened, pairs
+from trajlab.cli.terminal import Commands, lab_options, new_lab_only_if_it_works, pairs
 
 
 def demo(args: argparse.Namespace) -> None:
@@ -66,7 +66,7 @@ def prepare(args: argparse.Namespace) -> None:
     Datasets: geolife-37, geolife-38, geolife-43 (give the folder Data), porto-3x3, porto-7x7
     (give train.csv). docs/prepare.md says every step and where its numbers come from.
     """
-    with new_lab_only_if_it_works(args.lab), opened(args) as lab:
+    with new_lab_only_if_it_works(args) as lab:
         print(lab.prepare(args.dataset, args.download))
 
 
@@ -81,7 +81,7 @@ def geography(args: argparse.Namespace) -> None:
 
     Stations and places are CSV or Parquet tables; zones are GeoJSON or GeoParquet polygons.
     """
-    with new_lab_only_if_it_works(args.lab), opened(args) as lab:
+    with new_lab_only_if_it_works(args) as lab:
         for note in lab.geography(stations=args.stations, places=args.places, zones=args.zones):
             print(note)
 
@@ -104,7 +104,7 @@ def ingest(args: argparse.Namespace) -> None:
     otherwise. Every row ends in records.fix, or in records.rejected with its reason.
     Ingesting the same file twice adds nothing.
     """
-    with new_lab_only_if_it_works(args.lab), opened(args) as lab:
+    with new_lab_only_if_it_works(args) as lab:
         done = lab.ingest(
             [Path(file) for file in args.files] if len(args.files) > 1 else Path(args.files[0]),
             kind=args.kind,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +23,8 @@ Commands = dict[Callable[[argparse.Namespace], None], Callable[[argparse.Argumen
 
 
 def lab_options(c: argparse.ArgumentParser, *, needed: bool = True) -> None:
-    c.add_argument("lab", nargs=None if needed else "?", help="the lab file, such as lab.duckdb")
+    home = os.path.expanduser
+    c.add_argument("lab", type=home, nargs=None if needed else "?", help="the lab file, such as lab.duckdb")
     c.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
     c.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
 
@@ -37,15 +39,14 @@ def release_options(c: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def new_lab_only_if_it_works(name: str) -> Iterator[None]:
-    """A command that fails leaves no new, empty lab behind."""
-    there = Path(name).exists()
-    try:
-        yield
-    except BaseException:
-        if not there:
-            Path(name).unlink(missing_ok=True)
-        raise
+def new_lab_only_if_it_works(args: argparse.Namespace) -> Iterator[Lab]:
+    """An open lab; a command that fails leaves no new, empty one behind."""
+    with opened(args) as lab:
+        try:
+            yield lab
+        except BaseException:
+            lab._store.take_back()
+            raise
 
 
 def opened(args: argparse.Namespace, *, read_only: bool = False, must_exist: bool = False) -> Lab:

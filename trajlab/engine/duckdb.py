@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+CATALOG = "lab"
+"""What the engine calls every lab, whatever the name of its file: that could be the name of one of its schemas."""
+_EMPTY = 12_288
+"""Bytes of a DuckDB file that holds nothing: three headers."""
+
+
 def connect(
     path: str, *, memory_limit: str | None = None, threads: int | None = None, read_only: bool = False
 ) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB file (or ':memory:'), in UTC, spilling to disk beyond `memory_limit`.
 
     `memory_limit` is what DuckDB itself may hold ("4GB", "60%"); what Python holds
-    beside it comes on top. The default is 60 % of the machine.
+    beside it comes on top. The default is 60 % of the machine. Opening a file again in
+    the same process gives another connection to it.
     """
     if not path or "\0" in path or path.startswith("md:") or "://" in path:
         raise LabError(f"{path!r} names no lab: give a file such as lab.duckdb, or ':memory:'")
@@ -31,19 +39,91 @@ def connect(
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
+    no_file = path == ":memory:"
+    there = no_file or Path(path).exists()
+    con = duckdb.connect(path if no_file else f":memory:{os.path.realpath(path)}", config=offline)
     try:
-        con = duckdb.connect(path, read_only=read_only, config=offline)
+        with said_kindly("setting up the engine"):
+            con.execute("set TimeZone = 'UTC'")
+            con.execute("set enable_progress_bar = false")
+            con.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir() if no_file else f"{path}.tmp"})
+            con.execute("set memory_limit = $limit", {"limit": memory_limit or "60%"})
+            if threads is not None:
+                con.execute("set threads = $threads", {"threads": threads})
+            if not no_file:
+                _attach(con, path, read_only=read_only)
+    except BaseException:
+        if not there:
+            _remove_if_empty(con, Path(path))
+        con.close()
+        raise
+    return con
+
+
+def take_back(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Remove a file that this connection made and holds, and close it.
+
+    In this order: once the file is closed, somebody else may have taken it up.
+    """
+    with suppress(duckdb.Error, RuntimeError):
+        con.execute("force checkpoint")  # so that closing writes nothing beside the file
+    for file in (path.with_name(f"{path.name}.wal"), path):
+        with suppress(OSError):
+            file.unlink()
+    con.close()
+    if os.name == "nt":  # where nobody can remove an open file, neither we above nor anybody else's now
+        with suppress(OSError):
+            path.unlink()
+
+
+def another(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """A second connection to the same lab, for reading beside the first."""
+    cursor = con.cursor()
+    ((catalog,),) = con.execute("select current_database()").fetchall()
+    cursor.execute(f"use {catalog}")
+    return cursor
+
+
+def _attach(con: duckdb.DuckDBPyConnection, path: str, *, read_only: bool) -> None:
+    file = str(Path(path).absolute()).replace("'", "''")
+    try:
+        con.execute(f"attach if not exists '{file}' as {CATALOG} (type duckdb{', read_only' if read_only else ''})")
     except duckdb.Error as error:
         raise LabError(_why_not_opened(path, str(error))) from error
-    with said_kindly("setting up the engine"):
-        con.execute("set TimeZone = 'UTC'")
-        con.execute("set enable_progress_bar = false")
-        con.execute("set memory_limit = $limit", {"limit": memory_limit or "60%"})
-        if threads is not None:
-            con.execute("set threads = $threads", {"threads": threads})
-        if path == ":memory:":
-            con.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir()})
-    return con
+    con.execute(f"use {CATALOG}")
+    if not _is_held(path):
+        raise LabError(f"{Path(path).name} was removed by another program while it was being opened: try again")
+
+
+def _is_held(path: str) -> bool:
+    """Whether the file of that name is one that this process has open, and not one that came after it."""
+    numbers = Path("/dev/fd")
+    if not numbers.is_dir():  # a system where an open file cannot be removed
+        return True
+    with suppress(FileNotFoundError):
+        file = Path(path).stat()
+        for number in numbers.iterdir():
+            with suppress(OSError):
+                if os.path.samestat(os.fstat(int(number.name)), file):
+                    return True
+    return False
+
+
+def _remove_if_empty(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Remove what an opening that failed left behind, where it is held and holds nothing."""
+    with suppress(duckdb.Error, RuntimeError):
+        if con.execute("select 1 from duckdb_databases() where database_name = $it", {"it": CATALOG}).fetchall():
+            if not con.execute("select 1 from duckdb_tables() where not internal limit 1").fetchall():
+                take_back(con, path)
+            return
+    try:
+        import fcntl
+    except ImportError:
+        return
+    with suppress(OSError), path.open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(file.fileno()).st_size <= _EMPTY:
+            path.unlink()
 
 
 def one_line(error: duckdb.Error) -> str:
@@ -56,8 +136,6 @@ def said_kindly(doing: str) -> Iterator[None]:
     """Turn the engine's own errors into trajlab's, saying what was being done."""
     try:
         yield
-    except (duckdb.IOException, duckdb.FatalException, duckdb.OutOfMemoryException) as error:
-        raise LabError(_why_it_stopped(doing, str(error))) from error
     except duckdb.ConnectionException as error:
         raise LabError(f"{doing}: the lab is closed; open it again") from error
     except (duckdb.Error, RuntimeError) as error:
@@ -65,34 +143,55 @@ def said_kindly(doing: str) -> Iterator[None]:
             raise KeyboardInterrupt from error
         if not isinstance(error, duckdb.Error):
             raise
-        if "read-only mode" in str(error):
-            raise LabError(f"{doing}: the lab is open for reading only; open it without read_only") from error
-        raise QueryError(f"{doing}: {one_line(error)}") from error
+        raise _kind(doing, error) from error
+
+
+def _kind(doing: str, error: duckdb.Error) -> LabError | QueryError:
+    low = str(error).lower()
+    stopped = isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.OutOfMemoryException)
+    if (stopped or "commit" in low) and any(sign in low for sign in _FULL):
+        return LabError(
+            f"{doing}: the disk is full; nothing was changed. Free some space (or move the lab) and try again"
+        )
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return LabError(
+            f"{doing}: more memory is needed than memory_limit allows; nothing was changed. "
+            f"Raise memory_limit, or lower threads ({_first_line(str(error))})"
+        )
+    if any(sign in low for sign in _DAMAGED[: None if stopped else 1]):
+        return LabError(f"{doing}: the lab's file is damaged: {_RESTORE}")
+    if "read-only mode" in low:
+        return LabError(f"{doing}: the lab is open for reading only; open it without read_only")
+    return LabError(f"{doing}: {_first_line(str(error))}") if stopped else QueryError(f"{doing}: {one_line(error)}")
+
+
+_FULL = ("no space left", "file too large", "disk full", "quota exceeded", "max_temp_directory_size")
+_DAMAGED = ("corrupt database file", "could not read enough bytes", "failed to load metadata", "deserialize")
+_IN_USE = ("could not set lock", "conflicting lock", "used by another process", "unique file handle conflict")
+_RESTORE = "restore it from a copy, or make it again from its records"
+"""Signs of a trouble in the engine's words, and what helps where a file is damaged."""
 
 
 def _why_not_opened(path: str, reason: str) -> str:
-    name = Path(path).name
-    if "lock" in reason:
+    name, low = Path(path).name, reason.lower()
+    if any(sign in low for sign in _IN_USE):
         return f"{name} is open in another program: close that one first, or work on a copy of the file"
-    if "not a valid DuckDB database file" in reason:
-        return f"{name} is not a lab: it is some other kind of file; choose another name for the lab"
-    if "version" in reason and "storage" in reason:
+    if "cannot re-attach" in low:
+        return f"{name} is open in this program already, for writing or for reading alone: close that one first"
+    if any(sign in low for sign in _FULL):
+        return f"{name} cannot be opened: the disk is full. Free some space and try again"
+    if "not a valid duckdb database file" in low:
+        kind = "some other kind of file" if Path(path).stat().st_size else "an empty file"
+        return f"{name} is not a lab: it is {kind}; choose another name for the lab"
+    if "is a directory" in low:
+        return f"{name} is a folder: a lab is a file, such as {name}/lab.duckdb"
+    if "version" in low and "storage" in low:
         return f"{name} was written by a newer DuckDB than the one installed: upgrade duckdb ({_first_line(reason)})"
-    if "No such file or directory" in reason or "does not exist" in reason:
+    if any(sign in low for sign in _DAMAGED):
+        return f"{name} is damaged: {_RESTORE}"
+    if "no such file or directory" in low or "does not exist" in low:
         return f"{path}: no such file or folder; make the folder first, or check the name of the lab"
     return f"{name} cannot be opened: {_first_line(reason)}"
-
-
-def _why_it_stopped(doing: str, reason: str) -> str:
-    low = reason.lower()
-    if any(sign in low for sign in ("no space left", "file too large", "disk full", "max_temp_directory_size")):
-        return f"{doing}: the disk is full; nothing was changed. Free some space (or move the lab) and try again"
-    if "out of memory" in low:
-        return (
-            f"{doing}: more memory is needed than memory_limit allows; nothing was changed. "
-            f"Raise memory_limit, or lower threads ({_first_line(reason)})"
-        )
-    return f"{doing}: {_first_line(reason)}"
 
 
 def _first_line(text: str) -> str:
