@@ -32,6 +32,9 @@ REFUSED = {
     "say which zone the others are in with tz=..., for example tz='Europe/Lisbon'",
     "no_time_at_all.csv": "no_time_at_all.csv: no time in column 'time' could be read, from row 1 on; "
     "expected ISO 8601 such as 2013-04-01T12:00:00+02:00, or seconds or milliseconds since 1970",
+    "spreadsheet_days.csv": "spreadsheet_days.csv: no time in column 'ts' could be read, from row 1 on: time looks like "
+    "a day number of a spreadsheet; expected ISO 8601 such as 2013-04-01T12:00:00+02:00, or seconds or milliseconds "
+    "since 1970",
     "utf16.csv": "utf16.csv: not UTF-8 but UTF-16 or binary; save it as UTF-8 text",
     "cut_off.csv.gz": "cut_off.csv.gz: cannot be unpacked, it is damaged or cut off",
     "truncated.parquet": "truncated.parquet: a damaged or cut-off Parquet file",
@@ -52,6 +55,12 @@ ROWS = {
     "impossible_dates.csv": [
         (3, "time not understood"), (4, "time not understood"), (5, "time out of range"), (6, "time out of range"),
         (7, "time missing"),
+    ],
+    "zones_with_digits.csv": [(4, "time zone not understood"), (5, "time zone not understood")],
+    "compact_times.csv": [
+        (2, "time looks like a date: yyyymmddhh"), (3, "time looks like a date: yymmdd"),
+        (4, "time looks like a day number of a spreadsheet"), (5, "time looks like a date: yyyymmdd"),
+        (6, "time too small a number for seconds since 1970"),
     ],
     "latitude_91.csv": [(3, "latitude outside -90..90"), (4, "longitude outside -180..180")],
     "nan.csv": [(3, "latitude not a number"), (4, "longitude not a number"), (5, "longitude missing")],

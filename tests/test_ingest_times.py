@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import re
 from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from test_ingest import GOOD_ROW, empty_lab, fixes, rejected
 
 from trajlab.errors import IngestError
 from trajlab.ingest import ingest
 
 NOON = 1_364_817_600_000_000  # 2013-04-01 12:00 UTC
+REASONS = {
+    "time missing", "time not understood", "time zone not understood", "time out of range",
+    "time too small a number for seconds since 1970", "time looks like a day number of a spreadsheet",
+    "local time skipped by the clock change",
+    *(f"time looks like a date: {form}" for form in ("yymmdd", "yyyymmdd", "yyyymmddhh", "yyyymmddhhmm", "yyyymmddhhmmss")),
+}  # fmt: skip
 
 
 def read(ts: list, tz: str | None = None) -> tuple[dict[int, int], dict[int, str]]:
@@ -32,7 +41,8 @@ def read(ts: list, tz: str | None = None) -> tuple[dict[int, int], dict[int, str
         "2013-04-01 14:00:00 +0200", "2013-04-01T07:00:00.000-05:00", "2013/04/01 12:00:00Z",
         "2013-04-01 12:00:00 UTC", "2013-04-01 13:00:00 Europe/Lisbon", "2013-04-01 08:00:00 America/La_Paz",
         "1364817600", "1364817600.0", "1364817600000", "1364817600000000", "1364817600000000000",
-        "  2013-04-01T12:00:00Z ",
+        "  2013-04-01T12:00:00Z ", "2013-04-01 17:00:00 UTC+5", "2013-04-01 09:00:00 GMT-3", "2013-04-01T17:30UTC+05:30",
+        "2013-04-01 07:00:00 Etc/GMT+5", "2013-04-01 17:00:00 +5", "2013-04-01 06:30:00 utc -5:30", "2013-04-01 12:00 GMT",
     ],
 )  # fmt: skip
 def test_zones_and_epochs_in_text(written):
@@ -90,8 +100,14 @@ def test_dates_alone_are_midnights():
         ("2013-04-01T24:30:00Z", "time not understood"),
         ("01/04/2013 12:00", "time not understood"),
         ("2013-04-01 01:00:00 PM", "time not understood"),
-        ("20130401", "time not understood"),
-        ("201304011200", "time not understood"),
+        ("20130401", "time looks like a date: yyyymmdd"),
+        ("2013040112", "time looks like a date: yyyymmddhh"),
+        ("201304011200", "time looks like a date: yyyymmddhhmm"),
+        ("20130401120000", "time looks like a date: yyyymmddhhmmss"),
+        ("130401", "time looks like a date: yymmdd"),
+        ("41365.5", "time looks like a day number of a spreadsheet"),
+        ("2456384.0", "time too small a number for seconds since 1970"),
+        ("0", "time too small a number for seconds since 1970"),
         ("infinity", "time not understood"),
         ("epoch", "time not understood"),
         ("nan", "time not understood"),
@@ -99,7 +115,7 @@ def test_dates_alone_are_midnights():
         ("1969-12-31T23:59:59Z", "time out of range"),
         ("2101-01-01T00:00:00Z", "time out of range"),
         ("9999-12-31 00:00:00", "time out of range"),
-        ("20130401120000", "time out of range"),
+        ("20139901120000", "time out of range"),
         ("", "time missing"),
         (None, "time missing"),
     ],
@@ -156,6 +172,12 @@ def test_local_times_agree_with_the_zone_database(name):
     assert refused == skipped
 
 
+@pytest.mark.parametrize("name", ["Europe/Lisbon", "America/St_Johns", "Australia/Lord_Howe", "Antarctica/Troll"])
+def test_a_zone_named_in_the_row_is_read_as_one_given_for_all(name):
+    local_times = around_changes(ZoneInfo(name))
+    assert read([f"{local} {name}" for local in local_times]) == read(local_times, tz=name)
+
+
 def test_repeated_hours_are_mentioned():
     con = empty_lab()
     rows = [["ana", "2013-10-27 01:30:00", "38.7", "-9.1"], ["ana", "2013-10-27 03:30:00", "38.7", "-9.1"], GOOD_ROW]
@@ -163,8 +185,42 @@ def test_repeated_hours_are_mentioned():
     assert any("1 local times were shown twice" in note for note in done.notes)
 
 
-@pytest.mark.parametrize("written", ["2024-07-01 12:00:00 BST", "2024-07-01 12:00:00 IST", "2024-07-01 12:00:00+99:00"])
-def test_zones_that_mean_several_things_or_nothing_are_not_guessed(written):
-    kept, reasons = read([written, "2024-07-01T12:00:00Z"])
+@pytest.mark.parametrize("zone", [" BST", " IST", "+99:00", " EST5", " xyz1", " Etc/GMT+15", " Europe/Lisboa", "+05:3"])
+@pytest.mark.parametrize("tz", [None, "Europe/Lisbon"])
+def test_zones_that_mean_several_things_or_nothing_are_not_guessed(zone, tz):
+    kept, reasons = read([f"2024-07-01 12:00:00{zone}", "2024-07-01T12:00:00Z"], tz)
     assert set(kept) == {2}
-    assert reasons == {1: "time not understood"}
+    assert reasons == {1: "time zone not understood"}
+
+
+def test_infinite_times_are_out_of_range_in_every_type():
+    con = empty_lab()
+    for n, kind in enumerate(("timestamp", "timestamptz", "date"), 1):
+        rows = con.sql(
+            f"select 'p' || i as uid, case i when 0 then 'infinity'::{kind} else '2013-04-01'::{kind} end as ts,"
+            f" 1.0 + i as lat, {n}.0 as lng from range(2) as t(i)"
+        )
+        ingest(con, rows.to_arrow_table(), tz="UTC")
+    assert rejected(con) == [(1, "time out of range")] * 3
+
+
+LOCAL = re.compile(r"\d{4}([-/])\d{1,2}\1\d{1,2}([T\s]\s*\d{1,2}:\d{1,2}(:\d{1,2}(\.\d+)?)?)?", re.ASCII)
+pieces = st.sampled_from(
+    ["2013-04-01", "2013/4/1", "13-04-01", "T", " ", "  ", "\t", "12:00", "12:00:00", "25:00", ".25", ",", "Z", "z", "UTC", "gmt",
+     "+", "-", "5", "05", "05:30", "0530", "19", "EST", "Etc/GMT", "Europe/Lisbon", "/", "PM", "xyz1", "1364817600", "20130401",
+     "41365.4", "e9", "nan", "infinity", "epoch", "(BC)", "[", "\u0661", "_", "0x"]
+)  # fmt: skip
+writings = st.lists(pieces, max_size=6).map("".join) | st.text(max_size=30)
+
+
+@settings(max_examples=10, deadline=None)
+@given(written=st.lists(writings.filter(lambda text: "\0" not in text), min_size=1, max_size=60))
+def test_every_text_is_a_time_with_a_stated_zone_or_a_counted_rejection(written):
+    """Only a date and a clock, with nothing after them, depend on the zone given."""
+    sound, rows = "2013-04-01T12:00:00Z", len(written) + 1
+    east, west = (read([sound, *written], tz) for tz in ("Asia/Tokyo", "America/Bogota"))
+    for kept, reasons in (east, west):
+        assert sorted([*kept, *reasons]) == list(range(1, rows + 1))
+        assert set(reasons.values()) <= REASONS
+    local = {row for row in range(1, rows + 1) if east[0].get(row) != west[0].get(row)}
+    assert local <= {row for row, text in enumerate(written, 2) if LOCAL.fullmatch(text.strip(" "))}

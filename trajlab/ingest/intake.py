@@ -34,6 +34,8 @@ class Survey:
     fits_swapped: int = 0
     only_fits_swapped: int = 0
     only_fits_as_is: int = 0
+    one_fault: str | None = None
+    """The reason of every refused row, where there is one for all of them."""
 
     @property
     def looks_swapped(self) -> bool:
@@ -66,8 +68,9 @@ def refuse_unreadable_times(seen: Survey, *, tz: str | None, column: str, where:
             )
         raise IngestError(no_zone(where, column))
     if seen.rows and seen.bad_times == seen.rows:
+        why = f": {seen.one_fault}" if seen.one_fault not in (None, "time not understood") else ""
         raise IngestError(
-            f"{where}: no time in column {column!r} could be read, from row 1 on; expected ISO 8601 such as "
+            f"{where}: no time in column {column!r} could be read, from row 1 on{why}; expected ISO 8601 such as "
             "2013-04-01T12:00:00+02:00, or seconds or milliseconds since 1970"
         )
 
@@ -120,12 +123,13 @@ select
     count(*) filter (form = 'number'),
     count(*) filter (repeated and fault is null),
     count(*) filter (lat = 0 and lng = 0 and fault is null),
-    count(*) filter (fault in ('time not understood', 'time out of range')),
+    count(*) filter (starts_with(fault, 'time ') and fault not in ('time missing', 'time without zone')),
     count(*) filter (fault = 'time without zone'),
     count(*) filter (both_numbers),
     count(*) filter (both_numbers and fits_swapped),
     count(*) filter (both_numbers and fits_swapped and not fits),
-    count(*) filter (both_numbers and fits and not fits_swapped)
+    count(*) filter (both_numbers and fits and not fits_swapped),
+    case when min(fault) = max(fault) then min(fault) end
 from degrees
 """
 

@@ -1,8 +1,9 @@
 """From whatever a file calls a time to an instant.
 
-- Timestamps with a zone are kept. Numbers are instants since 1970 UTC: seconds below
-  1e11, milliseconds below 1e14, then microseconds and nanoseconds. That is unambiguous
-  after 1973; a number that spells a calendar date (20130401) is not taken for seconds.
+- Timestamps with a zone are kept. Numbers are instants since 1970 UTC: seconds from 1e8,
+  milliseconds from 1e11, microseconds from 1e14, nanoseconds from 1e17. That is March 1973
+  in each; smaller numbers, and those that spell a calendar date (20130401, 2013040112),
+  are rejected with a reason that says what they look like.
 - Times without a zone are read in `tz`. A time that the clock skipped (spring) never
   happened and is rejected; one that it showed twice (autumn) is the first of the two.
 - Years outside 1970–2100 are rejected.
@@ -21,6 +22,7 @@ import duckdb
 
 from trajlab.errors import IngestError
 from trajlab.ingest.columns import family
+from trajlab.ingest.time_forms import FORMS, NUMBERS_READ, PATTERNS
 
 
 def check_zone(con: duckdb.DuckDBPyConnection, tz: str) -> None:
@@ -39,8 +41,8 @@ def read_times(
 ) -> duckdb.DuckDBPyRelation:
     """`raw` with `ts` as an instant, and `form`, `time_fault`, `repeated` beside it.
 
-    `form` is `zone`, `naive` or `number`: what the row said. `repeated` marks the local
-    times that the clock showed twice.
+    Every row has an instant or a fault. `form` is `zone`, `naive`, `number` or `other`: what
+    the row said. `repeated` marks the local times that the clock showed twice.
     """
     written_as = str(raw.types[raw.columns.index("ts")])
     kind = family(written_as)
@@ -53,12 +55,12 @@ def read_times(
     if kind == "naive" and tz is None:
         raise IngestError(no_zone(where, column))
     con.register("ingest_raw", raw)
-    con.register("ingest_form", con.sql(_FORMS[kind], params={"zone": _ZONE} if kind == "text" else None))
+    con.register("ingest_form", con.sql(FORMS[kind], params=PATTERNS if kind == "text" else None))
     if kind == "zone":
         instants = con.sql("select * exclude (zoned), zoned as instant, false as repeated from ingest_form")
     else:
         _lay_out_days(con, tz)
-        con.register("ingest_step", con.sql(_NUMBERS_READ))
+        con.register("ingest_step", con.sql(NUMBERS_READ))
         con.register("ingest_resolved", con.sql(_LOCAL_READ, params={"tz": tz}))
         instants = con.sql(_FIRST_OF_TWO, params={"tz": tz})
     con.register("ingest_instant", instants)
@@ -77,92 +79,6 @@ def _lay_out_days(con: duckdb.DuckDBPyConnection, tz: str | None) -> None:
     if tz is not None:
         con.execute(_DAYS, {"tz": tz})
 
-
-# What each row says. Text that does not end in a digit ends in a zone, or in something
-# that is refused, such as PM. Zones are offsets up to 18 hours, UTC, or names such as
-# Europe/Lisbon: letters such as IST or BST mean one place to one reader and another to the next.
-_ZONE = r"(?i)[0-9] ?(z|utc|gmt|[+-](0?[0-9]|1[0-8])(:?[0-5][0-9])?(:[0-5][0-9])?|[a-z]+/[a-z0-9_/+-]+)$"
-_FORMS = {
-    "zone": """
-        select
-            * exclude (ts),
-            case when ts is not null then 'zone' end as form,
-            ts::timestamptz as zoned,
-            null::timestamp as local
-        from ingest_raw
-    """,
-    "naive": """
-        select
-            * exclude (ts),
-            case when ts is not null then 'naive' end as form,
-            null::timestamptz as zoned,
-            null::double as number,
-            ts::timestamp as local
-        from ingest_raw
-    """,
-    "number": """
-        select
-            * exclude (ts),
-            case when ts is not null and not isnan(ts::double) then 'number' end as form,
-            null::timestamptz as zoned,
-            ts::double as number,
-            null::timestamp as local
-        from ingest_raw
-    """,
-    "text": """
-        with trimmed as (
-            select
-                * exclude (ts),
-                case
-                    when ts = '' or starts_with(ts, ' ') or ends_with(ts, ' ') then nullif(trim(ts), '')
-                    else ts
-                end as written
-            from ingest_raw
-        ),
-        formed as (
-            select
-                *,
-                case
-                    when written is null then null
-                    when substr(written, 5, 1) not in ('-', '/') then 'number'
-                    when regexp_matches(written, '[^0-9]$|:[0-9.]+ ?[+-][0-9:]+$') then 'zone'
-                    else 'naive'
-                end as form
-            from trimmed
-        )
-        select
-            * exclude (written),
-            case when form = 'zone' and regexp_matches(written, $zone) then coalesce(
-                try_cast(written as timestamptz),
-                try_cast(upper(regexp_replace(written, ' ([+-])', '\\1')) as timestamptz)
-            ) end as zoned,
-            case when form = 'number' then try_cast(written as double) end as number,
-            case when form = 'naive' then try_cast(written as timestamp) end as local
-        from formed
-    """,
-}
-
-# A number that spells yyyymmdd or yyyymmddhhmm would pass for seconds in 1970 or milliseconds in 1976.
-_NUMBERS_READ = """
-select
-    * exclude (zoned, number),
-    case
-        when form = 'zone' then zoned
-        when form = 'number' then make_timestamptz(round(case
-            when isnan(number) then null
-            when number between 19000101 and 21001231
-                and number // 100 % 100 between 1 and 12 and number % 100 between 1 and 31 then null
-            when number between 190001010000 and 210012312359
-                and number // 1000000 % 100 between 1 and 12 and number // 10000 % 100 between 1 and 31
-                and number // 100 % 100 < 24 and number % 100 < 60 then null
-            when abs(number) < 1e11 then number * 1e6
-            when abs(number) < 1e14 then number * 1e3
-            when abs(number) < 1e17 then number
-            when abs(number) < 1e20 then number / 1e3
-        end)::bigint)
-    end as instant
-from ingest_form
-"""
 
 # One row per calendar day of the zone: how far local time is ahead of UTC when it starts, whether the
 # whole day runs without a clock change, and by how much the day or the one before exceeds 24 hours.
@@ -237,15 +153,16 @@ from checked
 
 _JUDGED = """
 select
-    * exclude (instant, local),
+    * exclude (instant, local, doubt),
     instant as ts,
     case
         when instant >= timestamptz '1970-01-01 00:00:00+00'
             and instant < timestamptz '2101-01-01 00:00:00+00' then null
         when instant is not null then 'time out of range'
         when form is null then 'time missing'
+        when doubt is not null then doubt
         when local is null then 'time not understood'
-        when year(local) not between 1970 and 2100 then 'time out of range'
+        when not isfinite(local) or year(local) not between 1970 and 2100 then 'time out of range'
         when not $zone_given then 'time without zone'
         else 'local time skipped by the clock change'
     end as time_fault
