@@ -18,6 +18,7 @@ import trajlab as tl
 from trajlab.errors import LabError
 from trajlab.report import charts, maps, markup, render, sections, words
 from trajlab.report.page import tabs
+from trajlab.report.sections import records
 from trajlab.spatial.projection import LocalMetres
 
 MONDAY = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
@@ -364,3 +365,12 @@ def test_the_first_panels_are_drawn_and_the_rest_counted() -> None:
     assert [f"panel {n}" in few for n in range(5)] == [True, True, True, False, False]
     assert "The first 3 are drawn; 2 more are in the lab." in few
     assert "are drawn" not in str(tabs("x", panels, most=5)) + str(tabs("x", panels))
+
+
+def test_the_days_of_the_records_follow_clocks_that_change_a_minute_after_midnight():
+    lab = tl.open(":memory:")
+    times = [f"2006-10-29T0{hour}:{minute}:00Z" for hour, minute in ((2, 29), (2, 30), (2, 31), (3, 29), (3, 30))]
+    lab.ingest(
+        pl.DataFrame({"uid": "a", "ts": times, "lat": 47.5, "lng": -52.7}), tz="America/St_Johns"
+    )  # 23:59, 00:00, then 23:01 again to 23:59, and midnight for the second time
+    assert lab.sql(records.DAILY)["records"].to_list() == [3, 2]

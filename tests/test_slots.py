@@ -99,3 +99,25 @@ def test_a_period_of_more_than_a_century_can_be_cut_into_days_but_not_into_secon
     assert store.rows("select max(slot) from slots.clock") == [(47_481,)]
     with pytest.raises(SlotError, match="47482 days of 1 s are 4,102,444,800 slots: use longer ones or fewer days"):
         Calendar(dt.date(1970, 1, 1), 47_482, 1, "UTC")
+
+
+@pytest.mark.parametrize("seconds", [900, 1800, 3600, 86_400])
+@pytest.mark.parametrize("start", ["2006-04-01", "2006-04-02", "2006-10-28", "2006-10-29"])
+def test_clocks_that_change_a_minute_after_midnight_move_every_minute_to_its_slot(start, seconds):
+    """In Newfoundland, until 2011, one minute of a day came before the last hour of the day before."""
+    calendar = Calendar(dt.date.fromisoformat(start), 2, seconds, "America/St_Johns")
+    store = Store()
+    tick = write_clock(store, "r", calendar)
+    clock = dict(store.rows("select tick, slot from slots.clock"))
+    midnight = int(dt.datetime.combine(calendar.start, dt.time(), dt.UTC).timestamp())
+    for at in range(midnight - 3600, midnight + 3 * 86_400, 60):
+        expected = slot_by_the_wall(dt.datetime.fromtimestamp(at, dt.UTC), calendar)
+        assert clock.get(at // tick) == (expected if 0 <= expected < calendar.slots else None)
+
+
+def test_a_tick_is_no_shorter_than_the_zone_asks_for():
+    for tz, start, tick in (
+        ("Europe/Lisbon", "2024-03-30", 900), ("America/St_Johns", "2024-03-09", 900), ("America/St_Johns", "2006-04-01", 60),
+        ("America/St_Johns", "2006-05-01", 900), ("Asia/Kathmandu", "2024-03-30", 900), ("Africa/Monrovia", "1971-12-31", 30),
+    ):  # fmt: skip
+        assert write_clock(Store(), "r", Calendar(dt.date.fromisoformat(start), 10, 1800, tz)) == tick, (tz, start)

@@ -90,7 +90,8 @@ def zone(name: str) -> ZoneInfo:
 def ticks(store: Store, calendar: Calendar, *lengths: int) -> dict[str, int | str]:
     """The ticks of UTC from a day before the calendar to a day after it: `tz`, `first`, `last`, `midnight`, `tick`.
 
-    `tick` is the longest time, a quarter of an hour at most, that divides all `lengths` and every offset of the zone.
+    `tick` is the longest time, a quarter of an hour at most, that divides all `lengths`, every offset of the zone,
+    and the instants at which its clocks change: at 00:01 in Newfoundland before 2011.
     """
     midnight = int(dt.datetime.combine(calendar.start, dt.time(), dt.UTC).timestamp())
     span: dict[str, int | str] = {
@@ -98,12 +99,8 @@ def ticks(store: Store, calendar: Calendar, *lengths: int) -> dict[str, int | st
         "first": midnight - DAY,
         "last": midnight + (calendar.days + 1) * DAY,
     }
-    offsets = store.rows(
-        "select distinct (epoch(timezone($tz, to_timestamp(moment))) - moment)::bigint "
-        "from (select unnest(range($first::bigint, $last::bigint, 900)) as moment)",
-        **span,
-    )
-    tick = math.gcd(900, *lengths, *(abs(int(offset)) for (offset,) in offsets))
+    changes = store.rows(_CHANGES, **span)
+    tick = math.gcd(900, *lengths, *(abs(int(number)) for change in changes for number in change))
     return span | {"midnight": midnight, "tick": tick}
 
 
@@ -212,6 +209,31 @@ def _on_the_line(gaps: pl.DataFrame, release_id: str, index: SpatialIndex, metre
             "cell": index.assign(lon, lat),
         }
     )
+
+
+# Every offset of the zone from $first to $last with an instant from which it holds: the first of all, or a change.
+_CHANGES = """
+with quarter as (
+    select moment, (epoch(timezone($tz, to_timestamp(moment))) - moment)::bigint as ahead
+    from (select unnest(range($first::bigint, $last::bigint, 900)) as moment)
+),
+beside_the_one_before as (
+    select moment, ahead, lag(moment) over in_time as before, lag(ahead) over in_time as ahead_before
+    from quarter
+    window in_time as (order by moment)
+),
+second as (
+    select ahead, unnest(range(before + 1, moment + 1)) as moment
+    from beside_the_one_before
+    where ahead <> ahead_before
+)
+select ahead, min(moment)
+from second
+where (epoch(timezone($tz, to_timestamp(moment))) - moment)::bigint = ahead
+group by ahead, moment // 900
+union all
+select ahead, 0 from quarter where moment = $first
+"""
 
 
 def _divisors_of_a_day() -> list[int]:

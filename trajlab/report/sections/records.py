@@ -28,16 +28,16 @@ select count(*) as people from records.person
 """
 
 DAILY = """
-with quarter_hour as (
-    select source_id, epoch_ms(ts) // 900000 as tick, count(*) as records
+with minute as (
+    select source_id, epoch_ms(ts) // 60000 as tick, count(*) as records
     from records.fix
     group by source_id, tick
 )
 
 select
-    timezone(coalesce(source.tz, 'UTC'), make_timestamptz(tick * 900000000))::date as day,
+    timezone(coalesce(source.tz, 'UTC'), make_timestamptz(tick * 60000000))::date as day,
     sum(records)::bigint as records
-from quarter_hour
+from minute
 join records.source as source using (source_id)
 group by day
 order by day
