@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 
+import numpy as np
 import polars as pl
 import pytest
 from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
 
+import trajlab as tl
+from trajlab import spatial
 from trajlab.errors import IngestError
 from trajlab.ingest import add_places, add_stations, ingest
 
@@ -75,6 +78,64 @@ def test_without_a_table_the_places_seen_are_noted():
     assert done.rejected == {"place missing": 1}
     ((lat,),) = con.sql("select lat from records.place where place = 'gym'").fetchall()
     assert lat == pytest.approx((38.71 + 38.73) / 2)
+
+
+def hall_records(seed: int) -> pl.DataFrame:
+    """Many fixes of a few halls, one of them on the antimeridian, in an order of their own."""
+    rng, n = np.random.default_rng(7), 40_000
+    hall = rng.integers(0, 5, n)
+    east = np.where(hall == 4, 180, 20 * hall) + rng.normal(0, 0.01, n)
+    frame = pl.DataFrame(
+        {
+            "uid": [f"u{i % 50}" for i in range(n)],
+            "ts": 1_700_000_000 + np.arange(n),
+            "lat": 38 + rng.normal(0, 0.01, n),
+            "lng": np.where(east > 180, east - 360, east),
+            "ap": [f"hall {h}" for h in hall],
+        }
+    )
+    return frame.sample(fraction=1.0, shuffle=True, seed=seed)
+
+
+def test_places_seen_lie_at_the_same_mean_whatever_the_threads_and_the_order_of_rows():
+    found = set()
+    for threads, seed in ((1, 0), (2, 0), (4, 0), (1, 1), (2, 2)):
+        con = empty_lab()
+        con.execute(f"set threads = {threads}")
+        ingest(con, hall_records(seed), kind="wifi")
+        places = con.sql("select place, lat, lng, parent from records.place").pl()
+        assert abs(places.sort("place")["lng"].to_numpy()) == pytest.approx([0, 20, 40, 60, 180], abs=0.01)
+        found.add(spatial.build("places", spatial.StudyArea((-180, -90, 180, 90), places=places)).name)
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "stations_decimal_commas.csv",
+            "row 1 is not sound: too many fields; give every row the fields of the header, no more",
+        ),
+        ("stations_latin1.csv", "row 1 is not sound: not UTF-8 (2 rows in all); save the table as UTF-8"),
+    ],
+)
+def test_a_reference_table_with_a_torn_row_is_refused(name, said):
+    with pytest.raises(IngestError) as refusal:
+        add_stations(empty_lab(), BROKEN / name)
+    assert str(refusal.value) == f"{name}: {said}"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("people_surplus.csv", "row 2 is not sound: too many fields; give every row the fields of the header, no more"),
+        ("people_latin1.csv", "row 1 is not sound: not UTF-8; save the table as UTF-8"),
+    ],
+)
+def test_a_people_table_with_a_torn_row_is_refused(name, said):
+    with tl.open(":memory:") as lab, pytest.raises(IngestError) as refusal:
+        lab.people(BROKEN / name)
+    assert str(refusal.value) == f"{name}: {said}"
 
 
 def test_half_a_coordinate_is_no_coordinate():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from duckdb import ColumnExpression
 
 from trajlab.errors import IngestError
+from trajlab.ingest.reference import refuse_torn_rows
 from trajlab.ingest.tables import Table, open_tables
 from trajlab.query import Query
 
@@ -42,6 +43,7 @@ def _add(store: Store, table: Table) -> str:
     traits = {name: column for name, column in table.columns.items() if name != UID and name.strip()}
     if not traits:
         raise IngestError(f"{table.name}: nothing to compare people by; it needs a column beside {UID!r}")
+    refuse_torn_rows(store.con, table, [table.columns[UID], *traits.values()])
     named = [ColumnExpression(column).cast("VARCHAR").alias(column) for column in traits.values()]
     who = ColumnExpression(table.columns[UID])
     if str(table.relation.select(who).types[0]) in ("DOUBLE", "FLOAT"):

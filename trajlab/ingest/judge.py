@@ -7,6 +7,8 @@ place, latitude, longitude. Who the row is about is checked later, once per pers
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import duckdb
 from duckdb import CaseExpression, ColumnExpression, ConstantExpression, Expression, FunctionExpression
 
@@ -42,16 +44,20 @@ def pick(table: Table, placing: Placing) -> duckdb.DuckDBPyRelation:
     as_text = {"place", "direction", "region"} | {n for n in chosen if types[chosen[n]].startswith("ENUM")}
     as_text |= {"lat", "lng"} if "text" in degrees.values() else set()
     picked |= {name: picked[name].cast("VARCHAR") for name in as_text}
-    fault: Expression = ColumnExpression("fault")
-    if table.repaired:
-        for column in chosen.values():
-            torn = FunctionExpression("contains", ColumnExpression(column), ConstantExpression(UNPRINTABLE))
-            fault = CaseExpression(torn, ConstantExpression("not UTF-8")).otherwise(fault)
     return table.relation.select(
         ColumnExpression("source_row"),
-        fault.alias("fault"),
+        torn(table, chosen.values()).alias("fault"),
         *(expression.alias(name) for name, expression in picked.items()),
     )
+
+
+def torn(table: Table, columns: Iterable[str]) -> Expression:
+    """What is wrong with the line of each row itself, where these of its columns are read."""
+    fault: Expression = ColumnExpression("fault")
+    for column in columns if table.repaired else ():
+        stray = FunctionExpression("contains", ColumnExpression(column), ConstantExpression(UNPRINTABLE))
+        fault = CaseExpression(stray, ConstantExpression("not UTF-8")).otherwise(fault)
+    return fault
 
 
 def judge(

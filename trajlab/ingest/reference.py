@@ -2,12 +2,13 @@
 
 Each may come in pieces, and an id given again in a later piece replaces the earlier one,
 unless records already lie there. Within a piece one id at two different spots is refused
-with the ids, since every record that names it would be in doubt.
+with the ids, since every record that names it would be in doubt. So is a table with a torn
+line or in another encoding: a row of it may stand for many records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 
 import duckdb
@@ -15,7 +16,8 @@ from duckdb import ColumnExpression, ConstantExpression
 
 from trajlab.errors import IngestError
 from trajlab.ingest.columns import PARENT, PLACE_IN_A_TABLE, RECORD, STATION, Words, resolve
-from trajlab.ingest.tables import open_tables
+from trajlab.ingest.judge import torn
+from trajlab.ingest.tables import Table, open_tables
 
 _LAT_LNG = {name: RECORD[name] for name in ("lat", "lng")}
 
@@ -59,6 +61,20 @@ def add_places_seen(con: duckdb.DuckDBPyConnection, first_source: int) -> None:
     con.execute(_SEEN, {"first": first_source})
 
 
+def refuse_torn_rows(con: duckdb.DuckDBPyConnection, table: Table, columns: Collection[str]) -> None:
+    """Raise where a line has too many fields, or where one of these columns is not UTF-8."""
+    fault = torn(table, columns).alias("fault")
+    con.register("ingest_written", table.relation.select(ColumnExpression("source_row"), fault))
+    found = con.sql(_TORN).fetchall()
+    con.unregister("ingest_written")
+    if not found:
+        return
+    row, fault, rows = found[0]
+    more = f" ({rows:,} rows in all)" if rows > 1 else ""
+    cure = "save the table as UTF-8" if fault == "not UTF-8" else "give every row the fields of the header, no more"
+    raise IngestError(f"{table.name}: row {row} is not sound: {fault}{more}; {cure}")
+
+
 def _read(con: duckdb.DuckDBPyConnection, source: object, wanted: Mapping[str, Words], needs: tuple[str, ...]) -> str:
     """Fill the temporary table `ingest_reference`; the name of the source."""
     con.execute("create or replace temp table ingest_reference (place varchar, lat double, lng double, parent varchar)")
@@ -66,6 +82,7 @@ def _read(con: duckdb.DuckDBPyConnection, source: object, wanted: Mapping[str, W
         for table in open_tables(con, source, keep, []):
             mapping = resolve(table.columns, wanted, needs, None, table.name)
             chosen = {("place" if name == "station" else name): table.columns[c] for name, c in mapping.items()}
+            refuse_torn_rows(con, table, chosen.values())
             picked = [
                 (ColumnExpression(chosen[name]) if name in chosen else ConstantExpression(None))
                 .cast("VARCHAR")
@@ -102,6 +119,14 @@ def _ids(rows: duckdb.DuckDBPyRelation) -> str:
     ids = [str(row[0])[:40] for row in rows.fetchall()]
     return ", ".join(ids[:10]) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
 
+
+_TORN = """
+select source_row, fault, count(*) over () as rows
+from ingest_written
+where fault is not null
+order by source_row
+limit 1
+"""
 
 _UNREADABLE = """
 select min(source_row)
@@ -145,12 +170,28 @@ where (station.lat <> given.lat or station.lng <> given.lng)
 order by station
 """
 
+# Sums of whole ten-millionths of a degree: the same whatever the order in which the engine adds. Longitudes on
+# both sides of the antimeridian are counted eastwards from 0, and the mean is brought back below 180.
 _SEEN = """
 insert into records.place
-select place, avg(lat), avg(lng), null
-from records.fix
-where source_id >= $first and place is not null
-    and place not in (select place from records.place)
-group by place
+with newly_named as (
+    select place, round(lat * 1e7)::bigint as north, round(lng * 1e7)::bigint as east
+    from records.fix
+    where source_id >= $first and place is not null
+        and place not in (select place from records.place)
+),
+mean as (
+    select
+        place,
+        sum(north) / nullif(count(north), 0) / 1e7 as lat,
+        case
+            when max(east) - min(east) <= 1800000000 then sum(east) / nullif(count(east), 0) / 1e7
+            else sum(case when east < 0 then east + 3600000000 else east end) / nullif(count(east), 0) / 1e7
+        end as lng
+    from newly_named
+    group by place
+)
+select place, lat, case when lng > 180 then lng - 360 else lng end, null
+from mean
 order by place
 """
