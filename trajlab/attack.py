@@ -156,7 +156,7 @@ def _stored(store: Store, release: Release, name: str, attack: Attack, seed: int
     if done == whole.days:
         yield whole
         return
-    with progress.step(f"{name} on {release.id}"):
+    with progress.step(f"{name} on {release.id}", watched=False):  # between two days others work
         watch = Watch(progress.show)
         rng = np.random.default_rng(seed)
         if isinstance(attack, Online):

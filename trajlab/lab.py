@@ -42,22 +42,24 @@ def open_lab(
     memory_limit: str | None = None,
     threads: int | None = None,
     read_only: bool = False,
+    quiet: bool = False,
 ) -> Lab:
     """Open a lab file, creating it when it is not there; ":memory:" leaves no file.
 
     `memory_limit` ("4GB") and `threads` bound what the engine may use; beyond the limit
-    it spills to disk beside the lab. Nothing computed depends on either.
+    it spills to disk beside the lab. Nothing computed depends on either. `quiet` lab says
+    nothing on stderr of how far long work is.
     """
     engines.load(engine)
-    return Lab(Store(str(path), memory_limit=memory_limit, threads=threads, read_only=read_only))
+    return Lab(Store(str(path), memory_limit=memory_limit, threads=threads, read_only=read_only), quiet=quiet)
 
 
 class Lab:
     """One study in one file: records in, releases and answers out."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, quiet: bool = False) -> None:
         self._store = store
-        self._progress = Progress()
+        self._progress = Progress(quiet=quiet)
 
     def ingest(
         self,

@@ -63,7 +63,7 @@ def ask(
         with store.transaction(f"risk by {named}"):
             _write(store, question, what, named, seed, sample)
             _targets(store, question, searched.run_id, seed, sample)
-            with progress.step(named):
+            with progress.step(named, poll=store.con.query_progress):
                 what.search(store, question, progress)
             _check(store, question, named)
             for table in SUMMARIES:

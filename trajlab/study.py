@@ -115,7 +115,7 @@ def study(
         )
     ]
     _check(lab, names, cases, seed, settings)
-    steps = Steps(len(cases) * (1 + len(names)))
+    steps = Steps(len(cases) * (1 + len(names)), lab._progress)
     made: list[str] = []
     for case in cases:
         steps.next(f"release with {case}")

@@ -130,7 +130,7 @@ def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Trad
         matrices = [Matrices(store, before, zones, plan.settings, progress, plan.flows) for zones in worlds]
         for each in matrices:
             each.original()
-    steps = Steps((len(larger) + 1) + len(larger) * len(worlds))
+    steps = Steps((len(larger) + 1) + len(larger) * len(worlds), progress)
     steps.next("risk of the release")
     answered(store, before, before.side, plan.asked, progress)
     compared: dict[tuple[int, int], Utility] = {}

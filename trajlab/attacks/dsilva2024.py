@@ -13,7 +13,7 @@ from trajlab.attacks import Tracks
 from trajlab.attacks.city import City, Ints
 from trajlab.attacks.daily import Day, Successors
 from trajlab.attacks.linking import link
-from trajlab.attacks.watch import Watch
+from trajlab.attacks.watch import Watch, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release
@@ -60,7 +60,11 @@ class DSilva2024:
         tracks = city.as_sorted(known) if known is not None else np.empty((city.people, 0), dtype=np.int64)
         seen = Transitions(city.cells, tracks)
         done = -(-tracks.shape[1] // city.slots_per_day)
-        watch.expect(city.slots - 1 - max(tracks.shape[1] - 1, 0))
+        watch.expect(
+            city.slots - 1 - max(tracks.shape[1] - 1, 0),
+            links=city.days - max(done, 1),
+            link=link_cost(city.people, city.slots_per_day),
+        )
         with one_blas_thread():
             for day in range(done, city.days):
                 today = self._day(city, day, seen.successors(), watch, threads)

@@ -13,7 +13,7 @@ from trajlab.attacks import Tracks
 from trajlab.attacks.city import City, Ints, check_hours
 from trajlab.attacks.daily import Day
 from trajlab.attacks.linking import link
-from trajlab.attacks.watch import Watch
+from trajlab.attacks.watch import Watch, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release
@@ -52,7 +52,7 @@ class Xu2017:
     def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
         release.require(*self.requires)
         city = City(release, self.night_hours, int(rng.integers(2**62)))
-        watch.expect(city.slots - 1)
+        watch.expect(city.slots - 1, links=city.days - 1, link=link_cost(city.people, city.slots_per_day))
         cores = min(os.cpu_count() or 1, city.days) if city.people >= MANY else 1
         with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
             days = [pool.submit(self._day, city, day, watch) for day in range(city.days)]

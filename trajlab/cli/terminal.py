@@ -27,6 +27,7 @@ def lab_options(c: argparse.ArgumentParser, *, needed: bool = True) -> None:
     c.add_argument("lab", type=home, nargs=None if needed else "?", help="the lab file, such as lab.duckdb")
     c.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
     c.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
+    c.add_argument("--quiet", action="store_true", help="say nothing of how far long work is")
 
 
 def release_options(c: argparse.ArgumentParser) -> None:
@@ -54,7 +55,9 @@ def opened(args: argparse.Namespace, *, read_only: bool = False, must_exist: boo
 
     if (read_only or must_exist) and not Path(args.lab).exists():
         raise LabError(f"{args.lab}: no such lab; `trajlab ingest {args.lab} FILE` makes one")
-    return open_lab(args.lab, memory_limit=args.memory_limit, threads=args.threads, read_only=read_only)
+    return open_lab(
+        args.lab, memory_limit=args.memory_limit, threads=args.threads, read_only=read_only, quiet=args.quiet
+    )
 
 
 def pairs(given: list[str] | None, flag: str) -> dict[str, str]:

@@ -45,7 +45,8 @@ def connect(
     try:
         with said_kindly("setting up the engine"):
             con.execute("set TimeZone = 'UTC'")
-            con.execute("set enable_progress_bar = false")
+            con.execute("set enable_progress_bar = true")  # counts, for con.query_progress
+            con.execute("set enable_progress_bar_print = false")
             con.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir() if no_file else f"{path}.tmp"})
             con.execute("set memory_limit = $limit", {"limit": memory_limit or "60%"})
             if threads is not None:
