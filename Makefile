@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check browser wheel docs site bench clean
+.PHONY: help demo test check browser wheel docs site bench soak clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
@@ -12,6 +12,7 @@ help:
 	@echo "make docs    write the generated pages of docs/ again"
 	@echo "make site    write the documentation as a site to build/site"
 	@echo "make bench   measure speed and memory (several minutes)"
+	@echo "make soak    kill, fill the disk, give bad words and files (SECONDS=600, SEED=0)"
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "trajlab needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
@@ -51,6 +52,11 @@ site: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m bench
+
+SECONDS ?= 600
+SEED ?= 0
+soak: $(READY)
+	$(BIN)/python -m soak --seconds $(SECONDS) --seed $(SEED)
 
 clean:
 	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

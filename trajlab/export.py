@@ -6,8 +6,6 @@ folder: whoever has two of the same people takes one from the other, and has cou
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,7 @@ from trajlab import plain
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue
+from trajlab.unfinished import unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,12 +46,15 @@ def export(store: Store, folder: Path, *, publishable: bool, form: str, release:
     notes = () if chosen is None else tuple(_notes(store, chosen))
     make_folder(folder.parent)
     tables = [q for q in catalogue().values() if q.publishable or not publishable]
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".export-") as scratch:
+    with unfinished(folder) as scratch:
         for query in tables:
-            _write(store, query, Path(scratch) / f"{query.table}.{form}", chosen)
-        folder.mkdir(exist_ok=True)
-        files = [Path(shutil.move(file, folder / file.name)) for file in sorted(Path(scratch).iterdir())]
-    return Exported(files, chosen, notes)
+            _write(store, query, scratch / f"{query.table}.{form}", chosen)
+        if folder.exists():  # an empty one may be somebody's working folder, and stays the same folder
+            for file in scratch.iterdir():
+                file.rename(folder / file.name)
+        else:
+            scratch.rename(folder)
+    return Exported(sorted(folder.iterdir()), chosen, notes)
 
 
 def make_folder(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from trajlab.plain import spelled
 from trajlab.protect import load
 from trajlab.traces import UNPROTECTED, Traces, tick_seconds
 from trajlab.traces import load as load_traces
+from trajlab.unfinished import unfinished
 
 if TYPE_CHECKING:
     from trajlab.store import Store
@@ -40,10 +40,9 @@ def protected_records(store: Store, traces: Traces, path: Path) -> int:
     with said_kindly(f"writing records protected with {traces.protection}"):
         try:
             _find_parts(store, traces)
-            with tempfile.TemporaryDirectory(dir=path.parent, prefix=".protect-") as scratch:
-                unfinished = Path(scratch) / path.name
-                written = _copy(store, traces, unfinished, path.suffix.lower().removeprefix("."))
-                unfinished.rename(path)
+            with unfinished(path) as scratch:
+                written = _copy(store, traces, scratch / path.name, path.suffix.lower().removeprefix("."))
+                (scratch / path.name).rename(path)
         except OSError as error:
             raise LabError(f"cannot write {path.name!r}: {error.strerror or error}") from error
         finally:

@@ -1,0 +1,99 @@
+"""Folders to begin in: input files, and labs at the stations of a study. Made once, copied for each trial."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import trajlab as tl
+from trajlab.simulation import simulate_campus, simulate_stations
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+TZ = "Europe/Lisbon"
+PEOPLE, DAYS = 24, 4
+
+
+class Scenes:
+    """The scenes that a soak needs, each made when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def copy(self, name: str, target: Path) -> Path:
+        """A fresh copy of the scene at `target`."""
+        made = self._folder / name
+        if not made.exists():
+            unfinished = self._folder / f"{name}.unfinished"
+            shutil.rmtree(unfinished, ignore_errors=True)
+            MAKERS[name](self, unfinished)
+            unfinished.rename(made)
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(made, target)
+        return target
+
+
+def _files(_: Scenes, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    tl.simulate(people=PEOPLE, days=DAYS, seed=0).write_csv(folder / "city.csv")
+    tl.simulate(people=PEOPLE, days=2, seed=1).write_csv(folder / "more.csv")
+    simulate_stations(PEOPLE, DAYS, seed=0, tz=TZ).write_csv(folder / "stations.csv")
+    shutil.copy(FIXTURES / "tiny" / "zones.geojson", folder)
+    (folder / "trips.csv").write_text(_trips())
+    (folder / "places.csv").write_text("place,lat,lng\nlibrary,38.73,-9.14\ncanteen,38.74,-9.15\n")
+    (folder / "key.txt").write_text("7d1f4c9a2be8035f6e91ad40c7b25388")
+    homes = "".join(f"p{n:07d},{'north' if n % 2 else 'south'}\n" for n in range(PEOPLE))
+    (folder / "people.csv").write_text(f"uid,side\n{homes}")
+
+
+def _trips() -> str:
+    """Six taxis of Porto, each with more trips than the one before."""
+    head = ["TRIP_ID", "CALL_TYPE", "ORIGIN_CALL", "ORIGIN_STAND", "TAXI_ID", "TIMESTAMP", "DAY_TYPE", "MISSING_DATA"]
+    lines = [",".join(f'"{name}"' for name in (*head, "POLYLINE"))]
+    for taxi in range(1, 7):
+        for trip in range(4 * taxi):
+            north = [f"[{-8.66 + 0.004 * taxi},{41.14 + 0.0004 * step + 0.001 * (trip % 9)}]" for step in range(60)]
+            lines.append(
+                f'"{taxi}{trip:03}","C","","","{taxi}","{1372636858 + 7200 * trip}","A","False","[{",".join(north)}]"'
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _ingested(scenes: Scenes, folder: Path) -> None:
+    scenes.copy("files", folder)
+    with tl.open(folder / "lab.duckdb") as lab:
+        lab.ingest(folder / "city.csv", tz=TZ)
+        lab.geography(stations=folder / "stations.csv", zones=folder / "zones.geojson")
+
+
+def _released(scenes: Scenes, folder: Path) -> None:
+    scenes.copy("ingested", folder)
+    with tl.open(folder / "lab.duckdb") as lab:
+        lab.release("square:500", "30min")
+
+
+def _asked(scenes: Scenes, folder: Path) -> None:
+    scenes.copy("released", folder)
+    with tl.open(folder / "lab.duckdb") as lab:
+        release = lab.sql("select release_id from counts.release").item()
+        lab.attack(lab.published(release), "xu2017")
+        lab.feasibility(lab.published(release))
+        lab.risk(release, "points:2")
+
+
+def _campus(_: Scenes, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    campus = simulate_campus(30, 14, seed=0)
+    with tl.open(folder / "lab.duckdb") as lab:
+        lab.ingest(campus.records, kind="wifi", tz="Asia/Shanghai", places=campus.places)
+        lab.release("places", "1h")
+    shutil.copy(FIXTURES / "term" / "timetable.toml", folder)
+
+
+MAKERS: dict[str, Callable[[Scenes, Path], None]] = {
+    "files": _files,
+    "ingested": _ingested,
+    "released": _released,
+    "asked": _asked,
+    "campus": _campus,
+}

@@ -1,0 +1,61 @@
+"""Files appear whole or not at all, and what a killed process left goes when the command runs again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import tiny_lab
+
+from trajlab import export
+from trajlab.unfinished import unfinished
+
+
+class KilledError(BaseException):
+    """Stands for the end of the process."""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    (tmp_path / ".out.csv.unfinished").mkdir()
+    (tmp_path / ".out.csv.unfinished" / "out.csv").write_text("half a fi")
+    with unfinished(tmp_path / "out.csv") as scratch:
+        assert names(scratch) == []
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("output", ["tables", "cut.parquet"])
+def test_a_command_after_a_kill_leaves_only_what_it_made(tmp_path, output):
+    left = tmp_path / f".{output}.unfinished"
+    left.mkdir()
+    (left / "records.fix.parquet").write_text("half a fi")
+    lab = tiny_lab()
+    release = lab.release("square:1000", "3h")
+    if output == "tables":
+        lab.export(tmp_path / output)
+    else:
+        lab.protected_records(lab.protect(release, "cut:6h"), tmp_path / output)
+    assert names(tmp_path) == [output]
+
+
+def test_a_new_export_folder_appears_with_all_its_files_or_not_at_all(tmp_path, monkeypatch):
+    def stop(*_: object) -> None:
+        raise KilledError
+
+    lab = tiny_lab()
+    monkeypatch.setattr(Path, "rename", stop)
+    with pytest.raises(KilledError):
+        lab.export(tmp_path / "tables")
+    assert names(tmp_path) == []
+    monkeypatch.undo()
+    assert len(lab.export(tmp_path / "tables")) == len(export.catalogue())
+
+
+def test_an_empty_folder_that_is_there_is_filled(tmp_path):
+    (tmp_path / "tables").mkdir()
+    files = tiny_lab().export(tmp_path / "tables")
+    assert files == sorted((tmp_path / "tables").iterdir())
+    assert names(tmp_path) == ["tables"]
