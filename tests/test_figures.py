@@ -9,6 +9,8 @@ import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import hypothesis
+import hypothesis.strategies as st
 import numpy as np
 import polars as pl
 import pytest
@@ -18,9 +20,12 @@ import trajlab as tl
 from trajlab import figures
 from trajlab.cli import main
 from trajlab.errors import FigureError, LabError, UnknownNameError
-from trajlab.figures.figure import COLUMNS, Drawn
+from trajlab.figures.figure import COLUMNS, Drawn, Figure
 from trajlab.figures.raster import FONTS, png
+from trajlab.figures.ticks import along, part_of
 from trajlab.query import catalogue
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +168,46 @@ def test_loss_and_risk_are_those_of_the_tradeoff_and_its_curve(lab: tl.Lab, rele
                 assert np.allclose(curve["estimate"], fit["c"] - fit["a"] * curve["x"] ** fit["b"])
                 curves += 1
     assert curves
+
+
+def test_what_was_measured_is_points_and_only_what_was_fitted_a_line(lab: tl.Lab, release: str) -> None:
+    """Points of equal risk and different loss, joined, would draw a zigzag that means nothing."""
+    for name in ("yin2015-fig6a", "yin2015-fig6c", "yin2015-fig10c"):
+        drawn = lab.figure(name, release=release)
+        series = drawn.answer["series"].unique(maintain_order=True).to_list()
+        fitted = [each for each in series if "fitted" in each]
+        paper = ET.fromstring(drawn.svg())
+        lines = [
+            path for path in paper.iter(f"{SVG}path") if path.get("stroke-width") == "2" and "L" in str(path.get("d"))
+        ]
+        assert len(lines) == len(fitted)
+        points = drawn.answer.filter(~pl.col("series").is_in(fitted))
+        dots = list(paper.iter(f"{SVG}circle"))
+        assert len(dots) == len(points) + points["series"].n_unique()  # and one each in the legend
+        assert {line.get("stroke") for line in lines} <= {dot.get("fill") for dot in dots}
+
+
+@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.given(
+    values=st.sets(st.integers(1, 10_000_000), min_size=1, max_size=12).map(
+        lambda some: [n / 1000 for n in sorted(some)]
+    ),
+    log_x=st.booleans(),
+    share_x=st.booleans(),
+)
+def test_numbers_along_an_axis_never_touch_and_two_are_there_at_least(
+    values: list[float], log_x: bool, share_x: bool
+) -> None:
+    if share_x:
+        values = sorted({value / 1e4 for value in values})
+    figure = Figure("f", "t", "x", "y", "select", "n", kind="lines", log_x=log_x, share_x=share_x)
+    ticks, ends = along(values, figure)
+    assert ends[0] <= values[0] <= values[-1] <= ends[1]
+    assert len({said for _, said in ticks}) == len(ticks)
+    if not log_x or values[-1] / values[0] > 5:
+        assert len(ticks) >= min(2, len(values))
+    places = [(554 * part_of(ends, place, log=log_x), 7 * len(said) / 2) for place, said in ticks]
+    assert all(a + half <= b - other for (a, half), (b, other) in itertools.pairwise(places))
 
 
 def test_more_than_everything_stays_on_the_paper(lab: tl.Lab, release: str) -> None:

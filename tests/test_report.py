@@ -9,14 +9,17 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import duckdb
+import h3
 import numpy as np
 import polars as pl
 import pytest
+import shapely
 from conftest import tiny_lab
 
 import trajlab as tl
 from trajlab.errors import LabError
 from trajlab.report import charts, maps, markup, render, sections, words
+from trajlab.report.merging import merge
 from trajlab.report.page import tabs
 from trajlab.report.sections import records
 from trajlab.spatial.projection import LocalMetres
@@ -273,6 +276,74 @@ def test_ten_thousand_cells_stay_light() -> None:
     more = drawn(list(squares(maps.MOST_TITLED + 1)))
     assert more.count("<path") == maps.CLASSES
     assert len(more) < 500_000
+
+
+def outline(cell: str) -> str:
+    corners = [f"{lng} {lat}" for lat, lng in h3.cell_to_boundary(cell)]
+    return f"POLYGON (({', '.join([*corners, corners[0]])}))"
+
+
+def test_small_hexagons_are_drawn_as_they_are_and_do_not_overlap() -> None:
+    """A city in a province: hexagons of a few pixels, far from the equator."""
+    middle = h3.latlng_to_cell(39.9, 116.4, 8)
+    cells = sorted(h3.grid_disk(middle, 12)) + sorted(h3.grid_ring(middle, 120))
+    text = maps.draw(
+        "a map", [outline(cell) for cell in cells], np.arange(1.0, len(cells) + 1), np.ones(len(cells)),
+        cells, LocalMetres(116.4, 39.9), "people",
+    )  # fmt: skip
+    paths = re.findall(r'<path d="M(-?\d+)[ ]?(-?\d+)l([^z"]*)z"', text or "")
+    assert len(paths) == len(cells)
+    drawn_cells = []
+    for x, y, moves in paths:
+        steps = np.array(re.findall(r"-?\d+", moves), dtype=int).reshape(-1, 2)
+        assert len(steps) == 5
+        drawn_cells.append(shapely.Polygon(np.array([int(x), int(y)]) + np.vstack([[0, 0], steps.cumsum(axis=0)])))
+    covered = shapely.union_all(drawn_cells).area
+    assert sum(cell.area for cell in drawn_cells) == pytest.approx(covered, rel=0.03)
+    assert 'class="map fine"' in (text or "")
+
+
+def test_cells_too_small_to_be_seen_are_merged_and_the_map_says_so() -> None:
+    side = 400
+    corners = [(0.001 * (k % side), 0.001 * (k // side)) for k in range(side * side)]
+    outlines = [
+        f"POLYGON (({x} {y}, {x + 0.001} {y}, {x + 0.001} {y + 0.001}, {x} {y + 0.001}, {x} {y}))" for x, y in corners
+    ]
+    values = np.array([1.0 if x < 0.2 else 3.0 for x, _ in corners])
+    text = maps.draw("a map", outlines, values, values, (), LocalMetres(0.2, 0.2), "people") or ""
+    told = re.search(
+        r"160,000 cells too small to be told apart, drawn as ([\d,]+) squares of (.*?), each with the mean", text
+    )
+    assert told is not None
+    assert 5_000 < int(told[1].replace(",", "")) <= 48_000
+    assert len(text) < 200_000
+    assert "1 – 3 " in text
+    assert "cells)" not in text
+
+
+@pytest.mark.parametrize(("cells", "most"), [(300, 48_000), (30_000, 5_000), (30_000, 50)])
+def test_merging_keeps_every_cell_and_the_sum_of_all(cells: int, most: int) -> None:
+    chance = np.random.default_rng(cells + most)
+    centres = chance.uniform(0, 6_400, (cells, 2))
+    sizes = chance.choice([3.0, 30.0, 300.0], cells, p=[0.9, 0.0999, 0.0001])
+    values, inside = chance.integers(0, 50, cells).astype(float), chance.random(cells) < 0.99
+    alone, squares = merge(centres, sizes, values, inside, most)
+    assert int(alone.sum()) + len(squares.cells) <= most
+    assert not alone[~inside].any()
+    assert int(alone.sum()) + int(squares.cells.sum()) == int(inside.sum())
+    assert values[alone].sum() + (squares.mean * squares.cells).sum() == pytest.approx(values[inside].sum())
+    assert len(set(zip(squares.column.tolist(), squares.row.tolist(), strict=True))) == len(squares.cells)
+    at = np.floor(centres[squares.first] / squares.side)
+    assert np.array_equal(at, np.column_stack([squares.column, squares.row]))
+    strips = re.findall(r"h(\d+)v", squares.rows_of(np.arange(len(squares.cells))))
+    assert sum(int(length) for length in strips) == squares.side * len(squares.cells)
+
+
+def test_merged_cells_that_stand_alone_still_say_their_values() -> None:
+    outlines = [f"POLYGON (({x} 0, {x + 1e-5} 0, {x + 1e-5} 1e-5, {x} 0))" for x in (0.0, 0.3, 0.6, 0.60001)]
+    text = drawn(list(outlines), [1.0, 2.0, 3.0, 5.0])
+    assert re.findall("<title>(.*?)</title>", text, re.DOTALL) == ["cell 0", "cell 1", "2 cells\n4 on average"]
+    assert "4 cells too small to be told apart, drawn as 3 squares" in text
 
 
 def test_a_far_cell_does_not_shrink_the_others() -> None:

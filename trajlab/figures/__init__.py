@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Drawn", "Figure", "draw", "known", "listing", "save"]
 
 FORMS = (".svg", ".png")
-_NO_FIGURES = {"figure", "plot", "raster"}
+_NO_FIGURES = {"figure", "plot", "raster", "ticks"}
 
 
 @functools.cache

@@ -36,7 +36,10 @@ class Figure:
     log_x: bool = False
     log_y: bool = False
     shares: bool = True
+    share_x: bool = False
     across: bool = False
+    curve: str = ""
+    """What the names of fitted curves have in them; the other series are points then, which no line joins."""
     published: tuple[Published, ...] = ()
     note: str = ""
 

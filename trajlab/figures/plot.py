@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from trajlab import __version__
+from trajlab.figures.ticks import along, part_of
 from trajlab.report import words
 from trajlab.report.charts import round_steps
 from trajlab.report.markup import Attribute, Child, Html, tag
 
 if TYPE_CHECKING:
-    from trajlab.figures.figure import Drawn, Published
+    from trajlab.figures.figure import Drawn, Figure, Published
 
 WIDTH, HEIGHT = 640, 400
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#6a6a6a", "#000000")
@@ -46,7 +47,7 @@ def svg(drawn: Drawn) -> str:
         for mark in figure.published
         if frame.holds(mark)
     ]
-    keys, below = _legend(series, told, figure.kind)
+    keys, below = _legend(series, told, figure)
     parts.append(_shifted(0, HEIGHT + 4, keys))
     note = [*textwrap.wrap(_note(drawn), 104)]
     lines = [_text(line, 16, HEIGHT + below + 22 + 15 * n, size=11, fill=_SOFT) for n, line in enumerate(note)]
@@ -74,6 +75,9 @@ class _Frame:
     drawn: Drawn
     places: tuple[float | str, ...]
     """What x takes, in order: categories of bars, or the numbers of lines."""
+    ticks: tuple[tuple[float, str], ...]
+    """Where numbers are written along the x axis of lines, and how."""
+    ends: tuple[float, float]
     top: float
     step: float
     bottom: float
@@ -89,7 +93,8 @@ class _Frame:
         highest = max((value for value in values if value is not None), default=1.0)
         step, steps = (0.2, 5) if figure.shares and 0.6 < highest <= 1 else round_steps(highest)
         lowest = min((row["estimate"] for row in rows if row["estimate"]), default=0.01)
-        return cls(drawn, tuple(places), step * steps, step, 10.0 ** math.floor(math.log10(lowest)))
+        ticks, ends = ((), (0.0, 1.0)) if figure.kind == "bars" else along([float(place) for place in places], figure)
+        return cls(drawn, tuple(places), ticks, ends, step * steps, step, 10.0 ** math.floor(math.log10(lowest)))
 
     def holds(self, mark: Published) -> bool:
         return not isinstance(mark.x, str) or mark.x in self.places
@@ -104,11 +109,7 @@ class _Frame:
     def x(self, place: float | str) -> float:
         if self.drawn.figure.kind == "bars":
             return _LEFT + (self.places.index(place) + 0.5) * self.pitch
-        low, high, here = (self._along(float(p)) for p in (self.places[0], self.places[-1], place))
-        return _LEFT + 8 + (here - low) / ((high - low) or 1) * (WIDTH - _LEFT - _RIGHT - 16)
-
-    def _along(self, number: float) -> float:
-        return math.log10(max(number, 1e-9)) if self.drawn.figure.log_x else number
+        return _LEFT + 8 + part_of(self.ends, float(place), log=self.drawn.figure.log_x) * (WIDTH - _LEFT - _RIGHT - 16)
 
     def y(self, value: float) -> float:
         part = value / self.top
@@ -147,19 +148,13 @@ class _Frame:
         return [10.0**power for power in range(low, high + 1)]
 
     def _labels(self) -> list[tuple[float, list[str]]]:
-        if self.drawn.figure.kind == "bars" or len(self.places) <= 8:
-            room = max(4, int(self.pitch / _LETTER))
-            return [
-                (self.x(p), textwrap.wrap(p if isinstance(p, str) else words.number(p), room)[:2] or [""])
-                for p in self.places
-            ]
-        if self.drawn.figure.log_x:
-            low, high = (self._along(float(p)) for p in (self.places[0], self.places[-1]))
-            ticks = [10.0**power for power in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
-        else:
-            step, steps = round_steps(float(self.places[-1]))
-            ticks = [step * n for n in range(steps + 1) if float(self.places[0]) <= step * n <= float(self.places[-1])]
-        return [(self.x(tick), [words.number(tick)]) for tick in ticks]
+        if self.drawn.figure.kind == "lines":
+            return [(self.x(tick), [said]) for tick, said in self.ticks]
+        room = max(4, int(self.pitch / _LETTER))
+        return [
+            (self.x(p), textwrap.wrap(p if isinstance(p, str) else words.number(p), room)[:2] or [""])
+            for p in self.places
+        ]
 
 
 def _bars(frame: _Frame, rows: list[Row], series: list[str]) -> Child:
@@ -177,13 +172,16 @@ def _bars(frame: _Frame, rows: list[Row], series: list[str]) -> Child:
 
 def _lines(frame: _Frame, rows: list[Row], series: list[str]) -> Child:
     drawn: list[Child] = []
+    looks = _looks(series, frame.drawn.figure.curve)
     for n, name in enumerate(series):
         own = [row for row in rows if str(row["series"]) == name and row["estimate"] is not None]
         points = [frame.at(row["x"], row["estimate"]) for row in own]
-        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        colour = COLOURS[n % len(COLOURS)]
-        drawn.append(_line(path, stroke=colour, width=2, dash=_DASHES[n % len(_DASHES)]))
-        if len(own) <= 24:
+        look = looks[n]
+        colour = look.colour
+        if look.line:
+            path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+            drawn.append(_line(path, stroke=colour, width=2, dash=look.dash))
+        if look.dots and (len(own) <= 24 or not look.line):
             drawn += [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=3, fill=colour) for x, y in points]
             drawn += [_whisker(frame, row, frame.x(row["x"])) for row in own]
     return drawn
@@ -202,22 +200,43 @@ def _diamond(x: float, y: float, n: int, mark: Published | None = None) -> Html:
     return tag("path", said, d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", fill=fill, stroke=_INK, stroke_width=1.4)
 
 
-def _legend(series: list[str], told: list[str], kind: str) -> tuple[list[Child], int]:
+@dataclass(frozen=True)
+class _Look:
+    """How a series is drawn: joined points, points alone, or a curve alone in the colour of what it was fitted to."""
+
+    colour: str
+    dash: str | None
+    line: bool = True
+    dots: bool = True
+
+
+def _looks(series: list[str], curve: str) -> list[_Look]:
+    if not curve:
+        return [_Look(COLOURS[n % len(COLOURS)], _DASHES[n % len(_DASHES)]) for n in range(len(series))]
+    of = [name.partition(curve)[0] for name in series]
+    kinds = list(dict.fromkeys(of))
+    return [
+        _Look(COLOURS[kinds.index(base) % len(COLOURS)], _DASHES[kinds.index(base) % len(_DASHES)], fits, not fits)
+        for base, fits in zip(of, (curve in name for name in series), strict=True)
+    ]
+
+
+def _legend(series: list[str], told: list[str], figure: Figure) -> tuple[list[Child], int]:
     """Names of the series, then of what was published, in lines; and how tall that is."""
     drawn: list[Child] = []
-    x, y = 16.0, 10
+    x, y, looks = 16.0, 10, _looks(series, figure.curve)
     for n, name in enumerate([*series, *(f"published, {each}" for each in told)]):
         size = 34 + _LETTER * len(name)
         if x + size > WIDTH - _RIGHT and x > 16:
             x, y = 16.0, y + 18
         if n >= len(series):
             chip: Html = _diamond(x + 8, y - 4, n - len(series))
-        elif kind == "bars":
-            chip = tag("rect", x=f"{x:.1f}", y=y - 10, width=12, height=12, fill=COLOURS[n % len(COLOURS)])
+        elif figure.kind == "bars":
+            chip = tag("rect", x=f"{x:.1f}", y=y - 10, width=12, height=12, fill=looks[n].colour)
+        elif not looks[n].line:
+            chip = tag("circle", cx=f"{x + 9:.1f}", cy=y - 4, r=3, fill=looks[n].colour)
         else:
-            chip = _line(
-                f"M{x:.1f} {y - 4}h18", stroke=COLOURS[n % len(COLOURS)], width=2, dash=_DASHES[n % len(_DASHES)]
-            )
+            chip = _line(f"M{x:.1f} {y - 4}h18", stroke=looks[n].colour, width=2, dash=looks[n].dash)
         drawn += [chip, _text(name, x + 23, y)]
         x += size
     return drawn, y + 4

@@ -141,6 +141,7 @@ FIGURES = [
     Figure(
         f"yin2015-fig{number}{panel}", f"Loss of {told} against risk by {known}", "share of people singled out",
         "loss of utility", _BY_RISK.format(flows=flows, measure=measure, knowledge=knowledge), _NEEDS, kind="lines",
+        share_x=True, curve=", fitted",
         note=f"{_FLOWS[flows].capitalize()}. The paper's curves have R² above 0.99.",
     )
     for number, (flows, (measure, told)) in enumerate(

@@ -75,7 +75,7 @@ def _panel(contents: Contents, release: Published, titled: int) -> Child:
         frame["polygon"].to_list(),
         frame["mean_people"].to_numpy(),
         frame["mean_people"].to_numpy(),
-        _titles(frame),
+        _titles(frame) if len(frame) <= titled else (),
         LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0),
         "Mean people per slot",
         titled=titled,
