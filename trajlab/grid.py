@@ -21,6 +21,7 @@ import polars as pl
 from trajlab import spatial
 from trajlab.engine.duckdb import another
 from trajlab.errors import ReleaseError, SpatialError
+from trajlab.spatial.globe import beside, wrapped
 from trajlab.spatial.projection import LocalMetres
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 Box = tuple[float, float, float, float]
 EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
+_IN_THE_BOX = "(lng between $west and $east or lng + 360 between $west and $east) and lat between $south and $north"
 _BLOCK = 500_000
 
 
@@ -58,7 +60,7 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     _refuse_records_without_place(store, index)
     with progress.step(f"grid {index.name}"):
         _write_fixes(store, index, index_id, area.box, outside, progress)
-    centre = ((area.box[0] + area.box[2]) / 2, (area.box[1] + area.box[3]) / 2)
+    centre = LocalMetres.amid(area.box)
     store.insert(
         "grid.index",
         pl.DataFrame(
@@ -66,8 +68,8 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
                 "index_id": [index_id],
                 "name": [index.name],
                 "settings": [settings],
-                "lon0": [centre[0]],
-                "lat0": [centre[1]],
+                "lon0": [centre.lon0],
+                "lat0": [centre.lat0],
             }
         ),
     )
@@ -130,7 +132,7 @@ def add_cells(store: Store, index: SpatialIndex, index_id: int, cells: np.ndarra
 def _write_fixes(store: Store, index: SpatialIndex, index_id: int, box: Box, outside: str, progress: Progress) -> None:
     inside, bounds = "true", {}
     if outside == "drop":
-        inside = "lng between $west and $east and lat between $south and $north or lng is null"
+        inside = f"{_IN_THE_BOX} or lng is null"
         bounds = dict(zip(("west", "south", "east", "north"), box, strict=True))
     unnamed = store.rows("select count(*) from records.fix where place is null")[0][0]
     if unnamed == 0:
@@ -182,7 +184,7 @@ def _record_by_record(
 
         def placed(block: Any) -> Any:
             lon, lat = block.column("lng").to_numpy(), block.column("lat").to_numpy()
-            cells = index.assign(lon.clip(west, east), lat.clip(south, north))
+            cells = index.assign(wrapped(beside(lon, box).clip(west, east)), lat.clip(south, north))
             return pa.record_batch([block.column("person"), block.column("ts"), pa.array(cells)], schema=schema)
 
         def in_order() -> Iterator[Any]:
@@ -228,7 +230,7 @@ def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
 def _records_beyond(store: Store, box: Box) -> int:
     west, south, east, north = box
     beyond = store.rows(
-        "select count(*) from records.fix where lng < $west or lng > $east or lat < $south or lat > $north",
+        f"select count(*) from records.fix where lng is not null and not ({_IN_THE_BOX})",  # noqa: S608
         west=west, south=south, east=east, north=north,
     )  # fmt: skip
     return int(beyond[0][0])
@@ -240,12 +242,24 @@ def _percentile_box(store: Store) -> Box:
         raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
     if placed == 0:
         return EVERYWHERE  # named places without coordinates: the box plays no part
-    west, east = _percentiles(store, "lng")
+    west, east = _percentiles(store, _longitude(store))
     south, north = _percentiles(store, "lat")
     # Rounded outwards: the box is published, and must not show the coordinates of a single record.
     low = [math.floor(side * 1000) / 1000 for side in (west, south)]
     high = [math.ceil(side * 1000) / 1000 for side in (east, north)]
-    return (low[0], low[1], high[0], high[1])
+    turn = 360 if low[0] > 180 else 0  # wholly east of the antimeridian
+    return (low[0] - turn, low[1], high[0] - turn, high[1])
+
+
+def _longitude(store: Store) -> str:
+    """Longitudes as they are, or counted eastwards from 0 where the records lie around the antimeridian.
+
+    They do where an empty half of the globe lies elsewhere, and less than 10 degrees are empty here.
+    """
+    bins = store.rows("select distinct floor(lng * 100)::integer from records.fix where lng is not null order by 1")
+    hundredths = np.array([b for (b,) in bins])
+    here, elsewhere = hundredths[0] + 36_000 - hundredths[-1], np.diff(hundredths).max(initial=0)
+    return "(case when lng < 0 then lng + 360 else lng end)" if here < 1000 and elsewhere >= 18_000 else "lng"
 
 
 def _percentiles(store: Store, column: str) -> tuple[float, float]:

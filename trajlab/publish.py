@@ -68,7 +68,7 @@ class Settings:
         if self.align and self.days is None:
             raise ReleaseError("align=True needs days=...: the length of the common period")
         if self.box is not None:
-            _check_box(self.box)
+            object.__setattr__(self, "box", _checked_box(self.box))
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +266,12 @@ def _date(text: str) -> dt.date:
         raise SlotError(f"start {text!r} is not a date like '2013-04-01'") from None
 
 
-def _check_box(box: Box) -> None:
-    if len(box) != 4 or not (-180 <= box[0] < box[2] <= 180 and -90 <= box[1] < box[3] <= 90):
-        raise ReleaseError(f"box must be (west, south, east, north) in degrees, west < east and south < north: {box}")
+def _checked_box(box: Box) -> Box:
+    if len(box) == 4 and 0 < box[2] + 360 - box[0] <= 180:
+        box = (box[0], box[1], box[2] + 360, box[3])  # across the antimeridian
+    if len(box) != 4 or not (-180 <= box[0] < box[2] <= max(180, box[0] + 180) and -90 <= box[1] < box[3] <= 90):
+        raise ReleaseError(
+            f"box must be (west, south, east, north) in degrees, west < east and south < north: {box}; "
+            "west > east only across the antimeridian, at most 180 degrees wide"
+        )
+    return box

@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 
 from trajlab import spatial
 from trajlab.errors import SpatialError, UnknownNameError
+from trajlab.spatial.globe import cut, wrapped
+from trajlab.spatial.projection import LocalMetres, area_km2
 
 
 def area(box, seed, order=1):
     """A city with 40 masts, 25 places (5 without coordinates) and 5 x 5 crooked zones that tile the box."""
     rng = np.random.default_rng(seed)
     west, south, east, north = box
-    lng, lat = rng.uniform(west, east, 65), rng.uniform(south, north, 65)
+    lng, lat = wrapped(rng.uniform(west, east, 65)), rng.uniform(south, north, 65)
     stations = pl.DataFrame({"station": [f"m{i}" for i in range(40)], "lat": lat[:40], "lng": lng[:40]})
     places = pl.DataFrame(
         {
@@ -36,7 +38,7 @@ def area(box, seed, order=1):
         {
             "zone": [f"z{i}" for i in range(25)],
             "parent": [f"row {i // 5}" if i < 20 else None for i in range(25)],
-            "polygon": [shapely.to_wkb(shapely.Polygon(ring)) for ring in corners],
+            "polygon": [shapely.to_wkb(cut(shapely.Polygon(ring))) for ring in corners],
         }
     )
     return spatial.StudyArea(box, stations[::order], places[::order], zones[::order])
@@ -46,6 +48,8 @@ AREAS = {
     "Beijing": (116.0, 39.6, 116.8, 40.2),
     "across the equator": (-1.0, -0.7, 1.5, 1.1),
     "far north": (24.0, 69.0, 27.0, 70.0),
+    "across the antimeridian": (178.6, -18.4, 180.9, -17.2),
+    "by the pole": (150.0, -88.9, 190.0, -87.8),
 }
 CITIES = {name: area(box, seed) for seed, (name, box) in enumerate(AREAS.items())}
 SPECS = [
@@ -69,12 +73,21 @@ def inside(city, shares):
     west, south, east, north = AREAS[city]
     east_share, north_share = np.array(shares).T
     lon = (west + east_share * (east - west)).clip(west, east)
-    return lon, (south + north_share * (north - south)).clip(south, north)
+    return wrapped(lon), (south + north_share * (north - south)).clip(south, north)
+
+
+def eastwards(polygons):
+    """Polygons in two parts at the antimeridian with the eastern one beyond 180."""
+    west, _, east, _ = shapely.bounds(polygons).T
+    turned = shapely.transform(
+        polygons, lambda xy: np.column_stack([np.where(xy[:, 0] < 0, xy[:, 0] + 360, xy[:, 0]), xy[:, 1]])
+    )
+    return np.where(east - west > 180, turned, polygons)
 
 
 def bow(polygons):
     """How far an edge that is straight on the ground may bend in degrees."""
-    west, south, east, north = shapely.bounds(polygons).T
+    west, south, east, north = shapely.bounds(eastwards(polygons)).T
     steep = 1 + np.tan(np.radians(np.minimum(np.maximum(np.abs(south), np.abs(north)), 80)))
     return 1e-9 + np.hypot(east - west, north - south) ** 2 * steep / 300
 
@@ -168,8 +181,8 @@ def test_areas_are_those_of_the_polygons_on_the_ground(index, city, points):
     areas = index.area_km2(cells)
     assert (areas > 0).all()
     geod = pyproj.Geod(ellps="WGS84")
-    for polygon, area_km2 in zip(shapely.segmentize(index.polygon(cells), 0.02), areas, strict=True):
-        assert abs(geod.geometry_area_perimeter(polygon)[0]) / 1e6 == pytest.approx(area_km2, rel=3e-3)
+    for polygon, told in zip(shapely.segmentize(index.polygon(cells), 0.02), areas, strict=True):
+        assert abs(geod.geometry_area_perimeter(polygon)[0]) / 1e6 == pytest.approx(told, rel=3e-3)
 
 
 @every_index
@@ -223,7 +236,7 @@ def test_an_unknown_kind_lists_those_that_exist():
 
 
 @pytest.mark.parametrize(
-    "box", [(1, 0, 0, 1), (0, 1, 1, 0), (0, 0, 181, 1), (0, 0, 1, float("nan")), (178, -20, -178, -10)]
+    "box", [(1, 0, 0, 1), (0, 1, 1, 0), (0, 0, 181, 1), (0, 0, 1, float("nan")), (8, 0, -171, 1), (178, 0, 359, 1)]
 )
 def test_a_box_that_is_no_box_is_refused(box):
     with pytest.raises(SpatialError, match="give west, south, east, north in degrees"):
@@ -241,3 +254,63 @@ def test_a_name_made_on_another_table_is_refused(spec):
     name = spatial.build(spec, CITIES["Beijing"]).name
     with pytest.raises(SpatialError, match=rf"was built on another table of {spec}: its hash is {name[-8:]}"):
         spatial.build(name, CITIES["far north"])
+
+
+def test_a_box_across_the_antimeridian_may_be_given_either_way():
+    assert (
+        spatial.StudyArea((178, -20, -178, -10)).box
+        == spatial.StudyArea((178, -20, 182, -10)).box
+        == (178, -20, 182, -10)
+    )
+
+
+def metres(index, plane, lon, lat):
+    """How far apart the anchors of neighbouring points are, by the plane that a release measures in."""
+    x, y = plane.forward(*index.anchor(index.assign(lon, lat)))
+    return np.hypot(np.diff(x), np.diff(y))
+
+
+@pytest.mark.parametrize("spec", ["h3:6", "square:5000", "stations"])
+@some
+@given(points=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=20))
+def test_distances_across_the_antimeridian_are_those_on_the_ground(spec, points):
+    import pyproj
+
+    city = CITIES["across the antimeridian"]
+    index, (lon, lat) = spatial.build(spec, city), inside("across the antimeridian", points)
+    told = metres(index, LocalMetres.amid(city.box), lon, lat)
+    at_lon, at_lat = index.anchor(index.assign(lon, lat))
+    _, _, true = pyproj.Geod(ellps="WGS84").inv(at_lon[:-1], at_lat[:-1], at_lon[1:], at_lat[1:])
+    assert told == pytest.approx(np.asarray(true), rel=5e-4, abs=1e-3)
+
+
+@some
+@given(points=shares)
+def test_distances_around_a_pole_are_nearly_those_on_the_ground(points):
+    import pyproj
+
+    lon, lat = np.array([*points, (0.0, 1.0)]).T * [[360.0], [5.0]] + [[-180.0], [85.0]]
+    told = metres(spatial.build("h3:5", CITIES["far north"]), LocalMetres.amid((-180, 85, 180, 90)), lon, lat)
+    at_lon, at_lat = spatial.build("h3:5", CITIES["far north"]).anchor(
+        spatial.build("h3:5", CITIES["far north"]).assign(lon, lat)
+    )
+    _, _, true = pyproj.Geod(ellps="WGS84").inv(at_lon[:-1], at_lat[:-1], at_lon[1:], at_lat[1:])
+    assert told == pytest.approx(np.asarray(true), rel=5e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("spec", ["square:5000", "stations"])
+def test_a_box_that_holds_a_pole_is_refused_where_cells_are_made_in_metres(spec):
+    for box, said in (
+        ((0.0, 85.0, 50.0, 90.0), "between -89 and 89 degrees of latitude, this one goes from 85 to 90; .* or use h3"),
+        ((-180.0, 85.0, 180.0, 88.0), "at most 60 degrees each way, this one has 360 by 3; narrow the box or use h3"),
+    ):
+        with pytest.raises(SpatialError, match=said):
+            spatial.build(spec, spatial.StudyArea(box, stations=CITIES["far north"].stations))
+
+
+def test_a_square_that_holds_a_pole_is_drawn_around_it():
+    plane = LocalMetres(150.0, -88.5)
+    (drawn,) = plane.to_degrees(np.array([shapely.box(-3e5, -3e5, 3e5, 3e5)], dtype=object))
+    assert shapely.is_valid(drawn)
+    assert shapely.bounds(drawn)[[0, 2, 1]].round(7).tolist() == [-180, 180, -90]
+    assert area_km2(np.array([drawn], dtype=object)) == pytest.approx(3.6e5, rel=1e-4)

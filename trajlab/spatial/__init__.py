@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from trajlab.errors import SpatialError, UnknownNameError
+from trajlab.errors import UnknownNameError
 from trajlab.spatial import reference
+from trajlab.spatial.globe import checked_box
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -87,7 +88,8 @@ class SpatialIndex(Protocol):
 class StudyArea:
     """What an index may know of the study; the tables are kept sorted by id and checked.
 
-    `box` is west, south, east, north in degrees (WGS 84). `stations` has station, lat
+    `box` is west, south, east, north in degrees (WGS 84), east beyond 180 where it lies across
+    the antimeridian. `stations` has station, lat
     and lng; `places` has place and, where known, lat, lng and parent; `zones` has zone,
     polygon (WKB, lon before lat) and, where known, parent. Other columns are dropped.
     """
@@ -98,7 +100,7 @@ class StudyArea:
     zones: pl.DataFrame | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "box", _checked_box(self.box))
+        object.__setattr__(self, "box", checked_box(self.box))
         for table, check in (
             ("stations", reference.stations),
             ("places", reference.places),
@@ -126,14 +128,3 @@ def build(spec: str, area: StudyArea) -> SpatialIndex:
 
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{name}")
-
-
-def _checked_box(box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-    west, south, east, north = (float(side) for side in box)
-    if not (-180 <= west <= east <= 180 and -90 <= south <= north <= 90):
-        raise SpatialError(
-            f"no study box from longitude {west:g} to {east:g} and latitude {south:g} to {north:g}: "
-            "give west, south, east, north in degrees, west not above east (a box across the "
-            "antimeridian is not supported), south not above north"
-        )
-    return west, south, east, north

@@ -17,6 +17,7 @@ import polars as pl
 from trajlab.errors import SpatialError
 from trajlab.spatial import Cells, Degrees, Polygons, StudyArea
 from trajlab.spatial.blocks import assign_in_blocks, refuse_unknown
+from trajlab.spatial.globe import cut
 from trajlab.spatial.projection import area_km2
 
 _EDGE_KM = 1281.0  # of resolution 0; each resolution is finer by the square root of 7
@@ -107,15 +108,7 @@ def _drawn(boundary: tuple[tuple[float, float], ...], steps: int) -> object:
         lon, lat = np.append(lon, [lon[-1], lon[0]]), np.append(lat, [pole, pole])
     else:
         lon[-1] = lon[0]  # unwrapping left a rounding error, which would make the ring cross itself
-    whole = shapely.Polygon(np.column_stack([lon, lat]))
-    parts = [
-        shapely.transform(
-            shapely.intersection(whole, shapely.box(turn - 180, -90, turn + 180, 90)),
-            lambda xy, turn=turn: xy - [turn, 0],
-        )
-        for turn in (-360, 0, 360)
-    ]
-    return shapely.union_all(parts)
+    return cut(shapely.Polygon(np.column_stack([lon, lat])))
 
 
 def _great_circles(lon: Degrees, lat: Degrees, steps: int) -> tuple[Degrees, Degrees]:

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trajlab.errors import SpatialError
+from trajlab.spatial.globe import cut
 
 if TYPE_CHECKING:
     from shapely import Geometry
@@ -31,8 +32,11 @@ _E2 = (2 - 1 / 298.257223563) / 298.257223563
 _TERMS = [(2 * n + 2) / (2 * n + 1) * _E2**n for n in range(9)]
 _AUTHALIC = [term / math.fsum(_TERMS) for term in _TERMS]
 WIDEST = 60.0
+NEAREST_POLE = 89.0
+_ROUND_THE_POLE = 60.0
 RADIUS = _A * math.sqrt((1 - _E2) * math.fsum(_TERMS) / 2)
 """Metres: radius of the sphere with the area of the ellipsoid."""
+_FAR = 4 * RADIUS
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,21 @@ class LocalMetres:
                 f"local metres need a study box of at most {WIDEST:g} degrees each way, this one has "
                 f"{east - west:g} by {north - south:g}; narrow the box or use h3"
             )
-        return cls((west + east) / 2, (south + north) / 2)
+        if max(-south, north) > NEAREST_POLE:
+            raise SpatialError(
+                f"local metres need a study box between {-NEAREST_POLE:g} and {NEAREST_POLE:g} degrees of latitude, "
+                f"this one goes from {south:g} to {north:g}; cut it off before the pole or use h3"
+            )
+        return cls.amid(box)
+
+    @classmethod
+    def amid(cls, box: tuple[float, float, float, float]) -> LocalMetres:
+        """Around the middle of any study box; around the pole, where a box goes most of the way round it."""
+        west, south, east, north = box
+        if east - west > 180 and (south > _ROUND_THE_POLE or north < -_ROUND_THE_POLE):
+            return cls(0.0, math.copysign(90.0, north))
+        lon0 = (west + east) / 2
+        return cls(lon0 - 360 if lon0 > 180 else lon0, (south + north) / 2)
 
     def forward(self, lon: npt.ArrayLike, lat: npt.ArrayLike) -> tuple[Degrees, Degrees]:
         """Metres (x, y). The point opposite the centre of the globe has no place and gets a far one."""
@@ -96,10 +114,36 @@ class LocalMetres:
         return lon, np.degrees(np.arcsin(np.clip(sine, -1, 1)))
 
     def to_degrees(self, geometries: Polygons) -> Polygons:
-        """Shapely geometries in metres, in degrees; edges are cut every 2 km, as they bend on the way."""
+        """Shapely geometries in metres, in degrees; edges are cut every 2 km, as they bend on the way.
+
+        What lies across the antimeridian comes in parts.
+        """
         import shapely
 
-        return _transformed(shapely.segmentize(geometries, 2000), self.inverse)
+        fine = np.asarray(shapely.segmentize(geometries, 2000), dtype=object)
+        west, _, east, _ = shapely.bounds(moved := _moved(fine, self.inverse)).T
+        for one in np.flatnonzero(east - west > 180):
+            moved[one] = self._round_the_globe(fine[one])
+        return _mended(moved)
+
+    def _round_the_globe(self, shape: Geometry) -> Geometry:
+        """In degrees, each half of it from its own side; a millimetre around a pole inside is left out."""
+        import shapely
+
+        pole = shapely.Point(*np.ravel(self.forward([self.lon0], [math.copysign(90.0, self.lat0)])))
+        shape = shapely.difference(shape, shapely.box(*shapely.bounds(shapely.buffer(pole, 1e-3))))
+        _, south, _, north = shapely.bounds(shape)
+        parts = []
+        for side, half in ((-1, shapely.box(-_FAR, south, 0, north)), (1, shapely.box(0, south, _FAR, north))):
+
+            def from_its_side(x: Degrees, y: Degrees, side: int = side) -> tuple[Degrees, Degrees]:
+                lon, lat = self.inverse(x, y)
+                turn = np.remainder(lon - self.lon0 + 180, 360) - 180
+                return self.lon0 + np.copysign(turn, side), lat
+
+            part = only_polygons(shapely.segmentize(shapely.intersection(shape, half), 2000))
+            parts.append(_mended(_moved(np.array([part], dtype=object), from_its_side))[0])
+        return cut(shapely.union_all(parts))
 
     def to_metres(self, geometries: Polygons) -> Polygons:
         """Shapely geometries in degrees, vertex by vertex in metres."""
@@ -150,12 +194,22 @@ def only_polygons(shape: Geometry) -> Geometry:
 
 
 def _transformed(geometries: Polygons, function: Any) -> Polygons:
-    """Moved vertices; a hair-thin part that rounding turned over is mended."""
+    return _mended(_moved(geometries, function))
+
+
+def _moved(geometries: Polygons, function: Any) -> Polygons:
     import shapely
 
     moved: Polygons = shapely.transform(
         np.asarray(geometries, dtype=object), lambda xy: np.column_stack(function(xy[:, 0], xy[:, 1]))
     )
+    return moved
+
+
+def _mended(moved: Polygons) -> Polygons:
+    """A hair-thin part that rounding turned over is mended, and parts that share an edge become one."""
+    import shapely
+
     for one in np.flatnonzero(~shapely.is_valid(moved)):
         moved[one] = only_polygons(shapely.make_valid(moved[one]))
     return moved

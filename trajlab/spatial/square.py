@@ -16,6 +16,7 @@ import numpy.typing as npt
 from trajlab.errors import SpatialError
 from trajlab.spatial import Cells, Degrees, Polygons, StudyArea, build
 from trajlab.spatial.blocks import assign_in_blocks, refuse_unknown
+from trajlab.spatial.globe import beside, wrapped
 from trajlab.spatial.outline import Outline
 from trajlab.spatial.projection import LocalMetres
 
@@ -60,7 +61,7 @@ class Square:
         column, row = self._column_row(cells)
         lon, lat = self.plane.inverse(self.x0 + (column + 0.5) * self.side, self.y0 + (row + 0.5) * self.side)
         west, south, east, north = self._area.box
-        lon, lat = lon.clip(west, east), lat.clip(south, north)
+        lon, lat = beside(lon, self._area.box).clip(west, east), lat.clip(south, north)
         wanted = (row.astype(np.uint64) << _SHIFT) | column.astype(np.uint64)
         astray = np.flatnonzero(self._place(lon, lat) != wanted)
         if astray.size:
@@ -70,7 +71,7 @@ class Square:
                 inside = self._place(edge_lon, edge_lat) == wanted[astray]
                 lon[astray[inside]], lat[astray[inside]] = edge_lon[inside], edge_lat[inside]
         refuse_unknown(self._place(lon, lat) != wanted, self.name)
-        return lon, lat
+        return wrapped(lon), lat
 
     def parent(self, cells: Cells) -> Cells:
         column, row = self._column_row(cells)
@@ -100,7 +101,7 @@ class Square:
 
     def _place(self, lon: Degrees, lat: Degrees) -> Cells:
         west, south, east, north = self._area.box
-        x, y = self.plane.forward(lon.clip(west, east), lat.clip(south, north))
+        x, y = self.plane.forward(beside(lon, self._area.box).clip(west, east), lat.clip(south, north))
         x -= self.x0
         y -= self.y0
         x /= self.side
@@ -136,7 +137,7 @@ def _side_like(spec: str, area: StudyArea) -> float:
     other = build(spec, area)
     west, south, east, north = area.box
     lon, lat = np.meshgrid(np.linspace(west, east, 64), np.linspace(south, north, 64))
-    cells = np.unique(other.assign(lon.ravel(), lat.ravel()))
+    cells = np.unique(other.assign(wrapped(lon.ravel()), lat.ravel()))
     return metres("square", f"{1e3 * math.sqrt(float(np.median(other.area_km2(cells)))):.3f}")
 
 

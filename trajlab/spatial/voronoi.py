@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from trajlab.spatial import Cells, Degrees, Polygons, StudyArea
 from trajlab.spatial.blocks import assign_in_blocks
+from trajlab.spatial.globe import beside
 from trajlab.spatial.projection import RADIUS, LocalMetres, only_polygons
 from trajlab.spatial.tiles import WORTH_IT, Positions, Tiles, refine
 
@@ -39,7 +40,9 @@ class Sites:
     def assign(self, lon: Degrees, lat: Degrees) -> Cells:
         if np.size(lon) >= WORTH_IT:
             tiles = self._tiles  # built here, once, and not in every thread
-            return assign_in_blocks(lon, lat, lambda x, y: self._cells(tiles.ask(x, y, self.nearest)))
+            return assign_in_blocks(
+                lon, lat, lambda x, y: self._cells(tiles.ask(beside(x, tiles.box), y, self.nearest))
+            )
         return assign_in_blocks(lon, lat, lambda x, y: self._cells(self.nearest(x, y)))
 
     def nearest(self, lon: Degrees, lat: Degrees) -> Positions:
@@ -100,17 +103,19 @@ class Sites:
 
 def first_at_each_spot(lon: Degrees, lat: Degrees) -> Positions:
     """Positions, in order, of the first of those that coincide to a millionth of a degree (0.1 m)."""
-    spots = np.round(np.column_stack([lon, lat]), 6) + 0.0
+    spots = np.round(np.column_stack([np.where(lon == -180, 180, lon), lat]), 6) + 0.0
     return np.sort(np.unique(spots, axis=0, return_index=True)[1]).astype(np.int64)
 
 
 def extended(box: tuple[float, float, float, float], lon: Degrees, lat: Degrees) -> tuple[float, float, float, float]:
     """The box grown to hold every site, and then by 10 % each way, 0.01 degrees at least."""
+    lon = beside(lon, box)
     low = np.minimum(box[:2], [lon.min(), lat.min()])
     high = np.maximum(box[2:], [lon.max(), lat.max()])
     margin = np.maximum(_MARGIN_SHARE * (high - low), _MARGIN_DEGREES)
-    west, south = np.maximum(low - margin, [-180, -90])
-    east, north = np.minimum(high + margin, [180, 90])
+    across = high[0] > 180 or low[0] < -180
+    west, south = np.maximum(low - margin, [-540 if across else -180, -90])
+    east, north = np.minimum(high + margin, [540 if across else 180, 90])
     return float(west), float(south), float(east), float(north)
 
 

@@ -31,7 +31,7 @@ class ZoneMap:
         self._tree = shapely.STRtree(self._shapes)
         west, south, east, north = shapely.total_bounds(self._shapes).tolist()
         self._bounds = (west, south, east, north)
-        self._plane = LocalMetres((west + east) / 2, (south + north) / 2)
+        self._plane = _plane(shapely.bounds(self._shapes))
         pieces, self._owner = _borders(self._plane.to_metres(shapely.segmentize(self._shapes, 0.01)))
         self._borders = shapely.STRtree(pieces)
         lon, lat = self.anchors
@@ -134,6 +134,17 @@ class ZoneMap:
         covered = shapely.covers(self._shapes[zone], squares[box])
         answer[box[covered]] = zone[covered]
         return answer
+
+
+def _plane(bounds: Degrees) -> LocalMetres:
+    """Around the middle of all bounds, on the side of the antimeridian that has them closest together."""
+    west, south, east, north = bounds.T
+    turned = np.where(
+        (east[:, None] <= 0) & (np.ptp(bounds[:, [0, 2]]) > 180), bounds[:, [0, 2]] + 360, bounds[:, [0, 2]]
+    )
+    if np.ptp(turned) < np.ptp(bounds[:, [0, 2]]):
+        west, east = turned.T
+    return LocalMetres.amid((west.min(), south.min(), east.max(), north.max()))
 
 
 @lru_cache(maxsize=2)

@@ -19,6 +19,7 @@ from trajlab import spatial
 from trajlab.errors import SpatialError, UtilityError
 from trajlab.grid import Box, add_cells, study_area
 from trajlab.query import Query
+from trajlab.spatial.projection import LocalMetres
 
 if TYPE_CHECKING:
     from trajlab.spatial import Cells, SpatialIndex
@@ -103,13 +104,13 @@ def identity(index: SpatialIndex, use: str, *more: object) -> int:
 def described(store: Store, index: SpatialIndex, index_id: int, cells: Cells, box: Box) -> None:
     """Rows of grid.index and grid.cell, so that a reader finds out what a cell or a zone is."""
     if not store.rows("select 1 from grid.index where index_id = $id", id=index_id):
-        west, south, east, north = box
+        centre = LocalMetres.amid(box)
         row = {
             "index_id": index_id,
             "name": index.name,
             "settings": json.dumps({**index.settings, "box": box}, sort_keys=True),
-            "lon0": (west + east) / 2,
-            "lat0": (south + north) / 2,
+            "lon0": centre.lon0,
+            "lat0": centre.lat0,
         }
         store.insert("grid.index", pl.DataFrame([row]))
     add_cells(store, index, index_id, cells)

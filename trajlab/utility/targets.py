@@ -62,6 +62,11 @@ def target(store: Store, zones: str | Path | None, box: Box) -> Target:
         raise UtilityError(
             f"zones are an index such as 'square:1000', a file, or None for the lab's own, not {zones!r}"
         )
+    if box[2] > 180:
+        raise UtilityError(
+            f"the study box from longitude {box[0]:g} to {box[2] - 360:g} lies across the antimeridian, "
+            "where flows between zones are not compared: release each side with a box of its own"
+        )
     spec, area, notes = _understood(store, zones or "zones", box)
     index = spatial.build(spec, area)
     every = _all_zones(index, box)
