@@ -13,6 +13,7 @@ BENCHMARKS = (
     "risk",
     "risk_top",
     "adversaries",
+    "memory",
     "schedule",
     "utility",
     "report",

@@ -65,6 +65,7 @@ def search(
     theirs = lists(frames[0], traces["trace"], ordered=ordered)
     everybody = themselves and len(target) == len(traces)
     mine = theirs if everybody else lists(frames[-1], target["trace"], ordered=ordered)
+    frames.clear()  # the lists have it all
     have = mine.elements
     if not whole and most > have.max(initial=0):
         raise RiskError(
@@ -200,13 +201,6 @@ def _answer(
 
 def _means(walk: Walk) -> Floats:
     """Sums of ways / k, added in the order of k so that the names of cells cannot change a digit."""
-    total = walk.alone.astype(np.float64)
-    if not walk.seen:
-        return total
-    who, k, ways = (np.concatenate(column) for column in zip(*walk.seen, strict=True))
-    order = np.lexsort((k, who))
-    who, k, ways = who[order], k[order], ways[order]
-    begins = np.flatnonzero(np.diff(who, prepend=-1) | np.diff(k, prepend=-1))
-    if len(begins):
-        total += np.bincount(who[begins], np.add.reduceat(ways, begins) / k[begins], minlength=len(total))
+    who, k, ways = walk.sums()
+    total: Floats = walk.alone.astype(np.float64) + np.bincount(who, ways / k, minlength=len(walk.alone))
     return total

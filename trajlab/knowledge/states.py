@@ -9,8 +9,8 @@ import numpy as np
 
 from trajlab.knowledge.lists import Bools, Ints, Lists
 
-BLOCK = 4_000_000
-"""Combinations written down at once."""
+BLOCK = 500_000
+"""Combinations written down at once: some hundred megabytes with all that is computed of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +88,15 @@ def blocks(mine: States, theirs: States, known: Lists, searched: Lists) -> Itera
             part = states.only(slice(*np.searchsorted(states.number, [begin, stop])))
             parts.append(States(part.who, part.group, part.taken, part.ways, part.path, part.number - begin))
         yield parts[0], parts[1], stop - begin
+        begin = stop
+
+
+def pieces(states: States, lists: Lists) -> Iterator[States]:
+    """The states in pieces that one element more makes about a block of."""
+    full = np.cumsum(lists.end[states.group] - states.group)
+    begin = 0
+    while begin < len(states):
+        used = full[begin - 1] if begin else 0
+        stop = max(begin + 1, int(np.searchsorted(full, used + BLOCK, side="right")))
+        yield states.only(slice(begin, stop))
         begin = stop

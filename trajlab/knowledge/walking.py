@@ -20,7 +20,7 @@ import numpy as np
 from trajlab.errors import RiskError
 from trajlab.knowledge.fitting import Fit, fitting
 from trajlab.knowledge.lists import Bools, Ints, Lists
-from trajlab.knowledge.states import States, blocks, longer, single
+from trajlab.knowledge.states import BLOCK, States, blocks, longer, pieces, single
 
 DENSE = 8
 """Numbers of combinations are counted in a table while it has at most so many places for each combination."""
@@ -52,8 +52,8 @@ class Walk:
     """No combination can leave fewer traces than this, the person's own among them."""
     alone: Ints = field(init=False)
     """How many combinations the person's own trace alone fits."""
-    seen: list[tuple[Ints, Ints, Ints]] = field(default_factory=list)
-    """Person, traces that fit if several, how many combinations: with `alone`, what the mean is made of."""
+    seen: list[tuple[Ints, Ints]] = field(default_factory=list)
+    """Person and traces that fit, as one number, and how many combinations: see `sums`."""
     work: int = 0
     """Combinations looked at while bounded."""
     bounded: bool = False
@@ -81,10 +81,24 @@ class Walk:
             some = some if not self.bounded else some.only(~self._over_with(some.who))
             if not len(some):
                 continue
+            if numbers == 1 and level + 1 == self.most and self.fit is None and self.own is None:
+                self._last(some, others)
+                continue
             ours = longer(some, self.known, self.items)
             found = longer(others, self.searched, self.items, leftmost=self.ordered)
             self._spend(len(ours))
             self._on(*self._settle(ours, found, level + 1, numbers * self.items), level + 1)
+
+    def _last(self, mine: States, theirs: States) -> None:
+        """The last element after one beginning, which may be that of everybody: counted piece by piece."""
+        counts = np.zeros(self.items, np.int64)
+        for piece in pieces(theirs, self.searched):
+            found = longer(piece, self.searched, self.items, leftmost=self.ordered)
+            counts += np.bincount(found.number, minlength=self.items)
+        for piece in pieces(mine, self.known):
+            ours = longer(piece, self.known, self.items)
+            self._spend(len(ours))
+            self._record(ours.who, counts[ours.number], np.ones(len(ours), bool), ours.ways)
 
     def _settle(self, mine: States, theirs: States, level: int, space: int) -> tuple[States, States]:
         """Count who fits; keep what is to be extended, with those who fit it."""
@@ -144,10 +158,15 @@ class Walk:
             traces = len(self.searched.first)
             alone, among = ok & (k == 1), ok & (k > 1)
             np.add.at(self.alone, who[alone], ways[alone])
-            both, which = np.unique(who[among] * traces + k[among], return_inverse=True)
-            summed = np.zeros(len(both), np.int64)
-            np.add.at(summed, which, ways[among])
-            self.seen.append((both // traces, both % traces, summed))
+            self.seen.append(_summed(who[among] * (traces + 1) + k[among], ways[among]))
+            if sum(len(keys) for keys, _ in self.seen[1:]) > BLOCK:
+                self.seen = [_summed(*(np.concatenate(column) for column in zip(*self.seen, strict=True)))]
+
+    def sums(self) -> tuple[Ints, Ints, Ints]:
+        """Person, traces that fit if several, how many combinations: with `alone`, what the mean is made of."""
+        nothing = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+        keys, ways = _summed(*(np.concatenate(column) for column in zip(*(self.seen or nothing), strict=True)))
+        return *np.divmod(keys, len(self.searched.first) + 1), ways
 
     def _over_with(self, who: Ints) -> Bools:
         """Whether nothing better can be found for them."""
@@ -160,6 +179,14 @@ class Walk:
                 f"more than {WORK:,} combinations have to be looked at for people with more than the limit: "
                 "ask for fewer elements, for a sample of people, or take a coarser grid or longer slots"
             )
+
+
+def _summed(keys: Ints, ways: Ints) -> tuple[Ints, Ints]:
+    """The different keys in order, and the sum of the ways of each."""
+    different, which = np.unique(keys, return_inverse=True)
+    total = np.zeros(len(different), np.int64)
+    np.add.at(total, which, ways)
+    return different, total
 
 
 def _numbered(theirs: Ints, mine: Ints, space: int, *, only_count: bool) -> tuple[Ints, Ints, Ints]:

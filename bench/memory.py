@@ -1,0 +1,91 @@
+"""What a question about combinations holds in memory while the engine is bounded to 300 MB.
+
+    python -m bench.memory
+    python -m bench.memory --people 3000 --knowledge sequence:2
+
+People of a simulated city in slots of half an hour. Each question is asked of a copy of the lab in a process of
+its own, with two threads; `peak` is that of the whole process (getrusage), `base` that of the same process with
+the lab open and nothing asked. `answer` is a digest of everybody's k, risk and mean: the same whatever the memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+KNOWLEDGE = ("locations:2", "sequence:2", "time:2", "frequency:2")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=int, default=3000)
+    parser.add_argument("--days", type=int, default=7)
+    parser.add_argument("--knowledge", nargs="+", default=KNOWLEDGE)
+    parser.add_argument("--memory-limit", default="300MB")
+    parser.add_argument("--folder", help="where to put the simulated lab, to use it again (default: temporary)")
+    parser.add_argument("--one", nargs=2, metavar=("FILE", "KNOWLEDGE"), help=argparse.SUPPRESS)
+    parser.add_argument("--make", metavar="FILE", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.make:
+        simulated(Path(args.make), args.people, args.days)
+        return
+    if args.one:
+        print(json.dumps(measure(Path(args.one[0]), args.one[1], args.memory_limit)))
+        return
+    print(f"{'knowledge':<14} {'visits':>10} {'seconds':>8} {'base MB':>8} {'peak MB':>8}  answer")
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(args.folder or scratch) / f"memory-{args.people}-{args.days}.duckdb"
+        if not file.exists():  # in a process of its own: a child's peak begins with what its parent held
+            made = [sys.executable, "-m", "bench.memory", "--make", str(file)]
+            subprocess.run([*made, "--people", str(args.people), "--days", str(args.days)], check=True)
+        for knowledge in args.knowledge:
+            copy = Path(scratch) / "copy.duckdb"
+            shutil.copy(file, copy)
+            words = [sys.executable, "-m", "bench.memory", "--one", str(copy), knowledge]
+            words += ["--memory-limit", args.memory_limit]
+            found = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+            print(
+                f"{knowledge:<14} {found['visits']:>10,} {found['seconds']:>8.1f} {found['base']:>8.0f} "
+                f"{found['peak']:>8.0f}  {found['answer']}",
+                flush=True,
+            )
+
+
+def simulated(file: Path, people: int, days: int) -> None:
+    import trajlab as tl
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tl.open(file) as lab:
+        lab.ingest(tl.simulate(people=people, days=days, seed=1), tz="Europe/Lisbon")
+        lab.risk(lab.release("square:500", "30min"), "top:1")  # makes the traces
+
+
+def measure(file: Path, knowledge: str, memory_limit: str) -> dict[str, object]:
+    import trajlab as tl
+
+    with tl.open(file, memory_limit=memory_limit, threads=2) as lab:
+        release = lab.table("counts.release")["release_id"].item()
+        base, began = _peak(), time.perf_counter()
+        risk = lab.risk(release, knowledge)
+        seconds, peak = time.perf_counter() - began, _peak()
+        rows = "select trace, known, k, found, risk, mean_risk, combinations from metrics.anonymity where risk_id = $id"
+        answer = lab.sql(f"{rows} order by trace", id=risk.id).write_csv()
+        visits = lab.sql("select sum(visits)::bigint from study.traces").item()
+    digest = hashlib.sha256(answer.encode()).hexdigest()[:12]
+    return {"seconds": seconds, "base": base, "peak": peak, "answer": digest, "visits": visits}
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
