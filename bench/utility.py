@@ -174,7 +174,7 @@ def measure(file: Path, what: str, memory_limit: str) -> dict[str, float]:
             if what == "utility":
                 found = lab.utility(RELEASE, "stations:800", zones="zones").losses
             else:
-                found = lab.tradeoff(RELEASE, zones="zones").fits.filter(flows="raw", measure="all")
+                found = lab.tradeoff(RELEASE, zones="zones", basis="records").fits.filter(flows="raw", measure="all")
             seconds, cpu = time.perf_counter() - began, time.process_time() - used
     print(found, file=sys.stderr)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)

@@ -150,7 +150,7 @@ def test_loss_and_risk_are_those_of_the_tradeoff_and_its_curve(lab: tl.Lab, rele
         stored = points.filter(zones_id=zones_id, flows=flows).drop_nulls("loss")
         expected = {(f"{m}, {zones[zones_id]} zones", x, y) for m, x, y in stored["measure", "size_m", "loss"].rows()}
         assert set(drawn["series", "x", "estimate"].rows()) == expected
-    panels = zip("abcd", ("top:2:ordered:0.1", "top:3:ordered:0.1", "points:4:all", "points:8:all"), strict=True)
+    panels = zip("abcd", ("top:2", "top:3", "points:4", "points:8"), strict=True)
     kinds = [("raw", "all"), ("raw", "pareto"), ("raw", "backbone"), ("raw", "hotspot"), ("constrained", "all")]
     curves = 0
     for (panel, knowledge), (number, (flows, measure)) in itertools.product(panels, enumerate(kinds, start=6)):

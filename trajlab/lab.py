@@ -299,7 +299,7 @@ class Lab:
         is true of people. Known are `points` of everybody, drawn at random; people with fewer are
         known by all of theirs (short="all") or left out (short="drop"). A place is a habit with
         more than `keep` of the weeks. `basis` is that of `risk`, of a release the records unless you
-        say. `holidays` are dates to skip. With `truth`, true timetables
+        say: lessons begin and end at minutes, not at slots. `holidays` are dates to skip. With `truth`, true timetables
         (uid, weekday, from, to, place), `metrics.extraction` says how well schedules were read.
 
         Schedules are in `slots.schedule`, everybody's answer is in `metrics.person_leak`, the
@@ -460,7 +460,7 @@ class Lab:
             target = targets.target(self._store, zones, origin.box)
             side = sides.generalised(self._store, origin.side, to.index, to.box)
             matrices = utility.Matrices(self._store, origin, target, settings, self._progress)
-            return utility.compare(matrices, side, to.min_count)
+            return utility.compare(matrices, side, to.min_count, to.release_id)
 
     def tradeoff(
         self,
@@ -471,7 +471,7 @@ class Lab:
         knowledge: str | Sequence[str] = ("top:2", "top:3", "points:4", "points:8"),
         measures: str | Sequence[str] = ("all", "pareto", "backbone", "hotspot", "commuters"),
         flows: str | Sequence[str] = ("raw", "constrained"),
-        basis: str = "records",
+        basis: str = "slots",
         scope: str = "all",
         seed: int = 0,
         sample: int | None = None,
@@ -481,7 +481,8 @@ class Lab:
 
         `index` lists what the cells become, by default stations merged within 200 to 2,800 m in steps of 200
         (yin2015), or squares of that side where the release has other cells, and larger ones than its own only.
-        `knowledge`, `basis`, `seed` and `sample` are those of `risk`, `scope` is all, frequent or frequent_of_all;
+        `knowledge`, `basis` ("records" in yin2015), `seed` and `sample` are those of `risk`, `scope` is all,
+        frequent or frequent_of_all;
         `zones` and `settings` are those of `utility`, and several sets of zones are drawn side by side. The result
         has `points`, `fits`, a `chart()` and `save("tradeoff.svg")`. Points are in `metrics.tradeoff`, curves in
         `metrics.tradeoff_fit`. Asking again adds only what is missing.

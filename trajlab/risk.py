@@ -23,6 +23,21 @@ if TYPE_CHECKING:
 
 SUMMARIES = ("metrics.anonymity_curve", "metrics.exposure", "metrics.risk", "metrics.risk_by_group")
 """What is built of every answer, in this order."""
+SEARCHED = {
+    "traces": "true traces are searched, not the published counts: what min_count leaves out of these changes nothing",
+    "table": "tracks recovered from the published counts are searched",
+}
+VISITS = {
+    "slots": "a visit is a slot, filled ones included (basis slots)",
+    "observed": "a visit is a slot with a record (basis observed)",
+    "records": "a visit is a record (basis records)",
+    "recovered": "a visit is a slot of a track (basis recovered)",
+}
+
+
+def told(about: str, basis: str) -> str:
+    """What a share of people singled out is about, and what counted as a visit: goes beside every such number."""
+    return f"{SEARCHED[about]}; {VISITS[basis]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,13 @@ class Risk:
     unique_share: float
     low: float
     high: float
+    basis: str
+    about: str
+
+    @property
+    def told(self) -> str:
+        """What was searched, and what counted as a visit."""
+        return told(self.about, self.basis)
 
 
 def ask(
@@ -57,18 +79,19 @@ def ask(
     what = understood(text, seed=seed, sample=sample, settings=settings)
     known, searched = traces.load(store, known.id), traces.load(store, searched.id)
     named = knowledge.name_of(what)
-    risk_id = "k" + digest(known.id, searched.id, named, seed, sample)
+    risk_id = "k" + digest(known.id, searched.id, knowledge.in_full(what), seed, sample)
     question = Question(risk_id, known.release_id, known.id, searched.id)
     if not store.rows("select 1 from study.risk where risk_id = $id", id=risk_id):
         with store.transaction(f"risk by {named}"):
-            _write(store, question, what, named, seed, sample)
+            about = "traces" if searched.run_id is None else "table"
+            _write(store, question, what, searched.basis, about, seed, sample)
             _targets(store, question, searched.run_id, seed, sample)
             with progress.step(named, poll=store.con.query_progress):
                 what.search(store, question, progress)
             _check(store, question, named)
             for table in SUMMARIES:
                 with progress.step(table, poll=store.con.query_progress):
-                    store.build(Query.load(table), risk_id=risk_id)
+                    store.build(Query.load(table), risk_id=risk_id, about=about)
     return load(store, risk_id)
 
 
@@ -85,21 +108,27 @@ def understood(text: str, *, seed: int, sample: int | None, settings: dict[str, 
 
 def load(store: Store, risk_id: str) -> Risk:
     """An answer that the lab has."""
-    ((release_id, known_id, searched_id, named, seed, sample, people, estimate, low, high),) = store.rows(
+    (found,) = store.rows(
         """
         select asked.release_id, asked.known_id, asked.searched_id, asked.knowledge, asked.seed, asked.sample,
-            score.people, score.estimate, score.low, score.high
+            score.people, score.estimate, score.low, score.high, asked.basis, asked.about
         from study.risk as asked
         join metrics.risk as score using (risk_id)
         where risk_id = $id and score.scope = 'all' and score.metric = 'unique_share'
         """,
         id=risk_id,
     )
-    return Risk(risk_id, release_id, known_id, searched_id, named, seed, sample, people, estimate, low, high)
+    return Risk(risk_id, *found)
 
 
 def _write(
-    store: Store, question: Question, what: knowledge.Knowledge, named: str, seed: int, sample: int | None
+    store: Store,
+    question: Question,
+    what: knowledge.Knowledge,
+    basis: str,
+    about: str,
+    seed: int,
+    sample: int | None,
 ) -> None:
     import duckdb
 
@@ -116,7 +145,10 @@ def _write(
         "release_id": question.release_id,
         "known_id": question.known_id,
         "searched_id": question.searched_id,
-        "knowledge": named,
+        "knowledge": knowledge.name_of(what),
+        "in_full": knowledge.in_full(what),
+        "basis": basis,
+        "about": about,
         "settings": json.dumps(dataclasses.asdict(what), sort_keys=True),  # type: ignore[call-overload]
         "seed": seed,
         "sample": sample,

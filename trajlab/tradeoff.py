@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 import polars as pl
 
+from trajlab import risk
 from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.metrics.curve import fit
 from trajlab.progress import Steps
@@ -52,7 +53,13 @@ class Tradeoff:
     release_id: str
     points: pl.DataFrame
     fits: pl.DataFrame
+    basis: str
     notes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """Of what the risk is: what was searched, and what counted as a visit."""
+        return risk.told("traces", self.basis)
 
     def chart(self) -> str:
         """Figures 4 to 13 of yin2015 on one sheet, as the text of an SVG file."""
@@ -69,7 +76,8 @@ class Tradeoff:
     def __repr__(self) -> str:
         steps = self.points.filter(pl.col("step") > 0)["step"].n_unique()
         fitted = int(self.fits["said"].is_null().sum())
-        return f"<Tradeoff {self.id}: {steps} generalisations, {fitted} of {len(self.fits)} curves fitted>"
+        curves = f"{fitted} of {len(self.fits)} curves fitted"
+        return f"<Tradeoff {self.id}: {steps} generalisations, {curves}, basis {self.basis}>"
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,7 @@ def _once(indexed: Iterable[Indexed]) -> list[Indexed]:
 
 def load(store: Store, tradeoff_id: str) -> Tradeoff:
     """A trade-off that the lab has."""
-    found = store.rows("select release_id from study.tradeoff where tradeoff_id = $id", id=tradeoff_id)
+    found = store.rows("select release_id, basis from study.tradeoff where tradeoff_id = $id", id=tradeoff_id)
     if not found:
         known = [name for (name,) in store.rows("select tradeoff_id from study.tradeoff")]
         raise UnknownNameError("trade-off", tradeoff_id, known)
@@ -181,9 +189,9 @@ def load(store: Store, tradeoff_id: str) -> Tradeoff:
         id=tradeoff_id,
     )
     first = ["zones", "knowledge", "flows", "measure"]
-    return Tradeoff(
-        tradeoff_id, found[0][0], points.select(*first, pl.exclude(first)), fits.select(*first, pl.exclude(first))
-    )
+    release_id, basis = found[0]
+    points, fits = (each.select(*first, pl.exclude(first)) for each in (points, fits))
+    return Tradeoff(tradeoff_id, release_id, points, fits, basis)
 
 
 _ORDER = """

@@ -2,10 +2,11 @@
 --
 -- Both ends of every movement become the larger cells that they fall in (yin2015, eq. 3). A movement
 -- within one larger cell is kept, from the cell to itself, so that none is lost. Where the
--- generalised release leaves out counts below $min_count, so does this table.
+-- generalised release leaves out counts below $min_count, so does this table, as is published: slot by
+-- slot, whatever fewer than $min_count people do in it (metrics.slot_movement); the rest is summed.
 --
 -- grain:   flows_id, origin, destination
--- reads:   metrics.movement, grid.generalised
+-- reads:   metrics.movement, metrics.slot_movement, grid.generalised
 -- params:  flows_id, source_id, index_id, coarse_id, min_count
 -- columns:
 --   flows_id     VARCHAR  the movements and the cells that they are merged into, see study.od
@@ -14,7 +15,7 @@
 --   raw          BIGINT   movements
 --   constrained  BIGINT   movements within the bounds of time
 
-with merged as (
+with everything as (
     select
         leaving.coarse as origin,
         arriving.coarse as destination,
@@ -25,15 +26,23 @@ with merged as (
         on leaving.index_id = $index_id and leaving.coarse_id = $coarse_id and leaving.cell = movement.origin
     join grid.generalised as arriving
         on arriving.index_id = $index_id and arriving.coarse_id = $coarse_id and arriving.cell = movement.destination
-    where movement.flows_id = $source_id
+    where movement.flows_id = $source_id and $min_count <= 1
     group by leaving.coarse, arriving.coarse
+),
+
+enough_in_their_slot as (
+    select
+        origin,
+        destination,
+        sum(raw)::bigint as raw,
+        sum(case when constrained_people >= $min_count then constrained else 0 end)::bigint as constrained
+    from metrics.slot_movement
+    where flows_id = $flows_id and people >= $min_count and $min_count > 1
+    group by origin, destination
 )
 
-select
-    $flows_id as flows_id,
-    origin,
-    destination,
-    raw,
-    case when constrained >= $min_count then constrained else 0 end as constrained
-from merged
-where raw >= $min_count
+select $flows_id as flows_id, origin, destination, raw, constrained
+from everything
+union all
+select $flows_id as flows_id, origin, destination, raw, constrained
+from enough_in_their_slot

@@ -22,13 +22,15 @@
 --
 -- grain:   risk_id, scope, metric, level
 -- reads:   metrics.target, metrics.anonymity
--- params:  risk_id
+-- params:  risk_id, about
 -- columns:
 --   risk_id   VARCHAR  the question, see study.risk
 --   scope     VARCHAR  who counts, see above
 --   metric    VARCHAR  what is measured, see above
 --   level     INTEGER  k for shares, the percentage for k_percentile; 1 for unique_share, 100 and 10 for the
 --                      mean and the worst decile: the percentage of people that they are over
+--   about     VARCHAR  traces where true or protected ones are searched, so that leaving out small counts changes
+--                      nothing; table where tracks are searched that an attack recovered from the counts
 --   people    BIGINT   people in the scope
 --   estimate  DOUBLE   the value
 --   low       DOUBLE   lower end of its interval
@@ -201,6 +203,7 @@ select
     scope,
     metric,
     level,
+    $about as about,
     people,
     estimate,
     greatest(least(middle - half, estimate), 0) as low,
@@ -212,6 +215,7 @@ select
     scope,
     'k_percentile' as metric,
     level,
+    $about as about,
     people,
     estimate::double as estimate,
     low::double as low,
@@ -223,6 +227,7 @@ select
     scope,
     metric,
     level,
+    $about as about,
     people,
     estimate,
     greatest(estimate - half, 0) as low,

@@ -7,6 +7,8 @@
 --   release_id   VARCHAR  the release whose people are looked for
 --   risk_id      VARCHAR  the points known of everybody and the size of their sets, see study.risk
 --   points       INTEGER  points known: M of ma2017
+--   basis        VARCHAR  what counts as a visit of the traces searched, see study.traces
+--   about        VARCHAR  traces where true or protected ones are searched; table where an attack recovered them, as in study.risk
 --   known_id     VARCHAR  the schedules of the people looked for, see study.schedule
 --   searched_id  VARCHAR  the schedules of the traces searched; the same, but for recovered tracks
 --   min_k        INTEGER  sets from this size on are what is reported first

@@ -9,7 +9,8 @@
 --   index_id          UBIGINT  index of the cells that movements are between, see grid.index
 --   index_name        VARCHAR  its name
 --   generalised       BOOLEAN  whether these are the cells of a generalisation, not of the release itself
---   min_count         INTEGER  smaller flows between cells are left out
+--   min_count         INTEGER  flows of fewer people between cells are left out, slot by slot
+--   published_id      VARCHAR  the release whose slots these are; null where nothing is left out
 --   zones_id          UBIGINT  index of the zones, see grid.index
 --   zones_name        VARCHAR  its name
 --   zones             BIGINT   how many zones there are

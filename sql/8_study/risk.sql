@@ -10,7 +10,11 @@
 --   release_id   VARCHAR  the release whose people are looked for
 --   known_id     VARCHAR  traces that the knowledge is from, see study.traces
 --   searched_id  VARCHAR  traces that are searched, see study.traces
---   knowledge    VARCHAR  what is known, such as top:2 or points:4
+--   knowledge    VARCHAR  what is known, in the shortest way: top:2, points:4, points:4:drop
+--   in_full      VARCHAR  the same with every setting: top:2:ordered:0.1, points:4:all
+--   basis        VARCHAR  what counts as a visit of the traces searched, see study.traces
+--   about        VARCHAR  traces where true or protected ones are searched, whatever the counts leave out; table where
+--                         tracks are searched that an attack recovered from the published counts
 --   settings     VARCHAR  JSON: every setting of the knowledge, sorted by name
 --   seed         BIGINT   seed of what is drawn at random
 --   sample       BIGINT   people looked for, drawn at random; null for everybody

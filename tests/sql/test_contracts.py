@@ -52,7 +52,8 @@ def test_the_header_lists_the_tables_read(query, empty):
 def test_the_header_lists_the_columns_with_their_types(query, empty):
     texts = ("release_id", "run_id", "traces_id", "known_id", "risk_id", "seed", "fill", "basis", "source",
              "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id",
-             "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id")  # fmt: skip
+             "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id",
+             "about", "published_id")  # fmt: skip
     params = {name: "x" if name in texts else 1 for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {
@@ -136,6 +137,8 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
             from study.od
             where not generalised
         """
+    elif query.table == "metrics.slot_movement":
+        several = "select flows_id, published_id from study.od where published_id is not null"
     elif query.table == "metrics.merged_movement":
         several = """
             select merged.flows_id, source.flows_id as source_id, source.index_id, merged.index_id as coarse_id, merged.min_count
@@ -152,7 +155,8 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
         several = "select tradeoff_id from study.tradeoff"
     elif "risk_id" in query.params:
         several = """
-            select asked.risk_id, asked.known_id, searched.run_id, asked.seed::varchar as seed, asked.sample
+            select asked.risk_id, asked.known_id, searched.run_id, asked.seed::varchar as seed, asked.sample,
+                asked.about
             from study.risk as asked
             join study.traces as searched on searched.traces_id = asked.searched_id
         """

@@ -119,8 +119,9 @@ def risk(args: argparse.Namespace) -> None:
         for known in args.knowledge:
             found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
             print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
+            print(found.told)
             summary = lab.sql(
-                "select scope, metric, level, people, estimate, low, high from metrics.risk "
+                "select scope, metric, level, about, people, estimate, low, high from metrics.risk "
                 "where risk_id = $id order by scope, metric, level",
                 id=found.id,
             )

@@ -65,6 +65,7 @@ def study_tradeoff(args: argparse.Namespace) -> None:
         for note in found.notes:
             print(note)
         print(found)
+        print(found.told)
         fitted = found.fits.filter(found.fits["said"].is_null()).drop("a_error", "c_error", "a_p", "c_p", "said")
         if len(fitted):
             show(fitted, "table", 200)
@@ -100,8 +101,8 @@ def _study_tradeoff_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--flows", nargs="+", default=["raw", "constrained"], help="default: raw constrained")
     c.add_argument(
         "--basis",
-        default="records",
-        help="what counts as a visit of somebody: records, observed or slots (default: records)",
+        default="slots",
+        help="what counts as a visit: slots (filled ones too), observed, or records as in yin2015 (default: slots)",
     )
     c.add_argument("--scope", default="all", help="whose risk: all, frequent or frequent_of_all (default: all)")
     c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")

@@ -34,6 +34,8 @@ def schedule(args: argparse.Namespace) -> None:
     }
     with opened(args, must_exist=True) as lab:
         if args.index or args.slot:
+            from trajlab.risk import VISITS
+
             found = lab.remedies(
                 args.timetable,
                 index=args.index or ["places"],
@@ -41,6 +43,7 @@ def schedule(args: argparse.Namespace) -> None:
                 basis=args.basis or "observed",
                 **asked,
             )
+            print(VISITS[args.basis or "observed"])
             show(found.drop("leak_id"), "table", 80)
             return
         of = args.traces or args.run_id or only_release(lab, args.release)
@@ -82,6 +85,7 @@ order by score.number
 def _told(leak: Leak) -> Iterator[str]:
     empty = f", {leak.skipped_weeks} without any data left out" if leak.skipped_weeks else ""
     yield f"leak {leak.id}: {leak.slots} slots a week, {leak.weeks} weeks{empty}, {leak.points} points known"
+    yield leak.told
     yield f"{leak.measured:.1%} of {leak.people:,} people are in sets of {leak.min_k} or more" + (
         "" if leak.totally is None else f"; of these {leak.totally:.1%} totally and {leak.partly:.1%} partly disclosed"
     )

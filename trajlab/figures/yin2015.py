@@ -16,7 +16,7 @@ with asked as (
         asked.risk_id,
         asked.knowledge,
         split_part(asked.knowledge, ':', 2) as places,
-        split_part(asked.knowledge, ':', 3) as told_order
+        split_part(asked.in_full, ':', 3) as told_order
     from study.risk as asked
     join study.traces as searched on searched.traces_id = asked.searched_id
     where asked.release_id = $release_id

@@ -117,10 +117,10 @@ _SIZES = {
     "d": ("constrained", _MANY, "the smaller zones", _TWO),
 }
 _KNOWN = {
-    "a": ("top:2:%", "the top two places"),
-    "b": ("top:3:%", "the top three places"),
-    "c": ("points:4:%", "four points"),
-    "d": ("points:8:%", "eight points"),
+    "a": ("top:2", "the top two places"),
+    "b": ("top:3", "the top three places"),
+    "c": ("points:4", "four points"),
+    "d": ("points:8", "eight points"),
 }
 _MEASURES = {
     "all": "all flows",

@@ -81,10 +81,23 @@ def load(text: str, **settings: object) -> Knowledge:
 
 
 def name_of(knowledge: Knowledge) -> str:
-    """The text that stands for the knowledge, with every setting in it: `points:4:all`."""
+    """The shortest text that stands for the knowledge, without the settings at its end that hold anyway: `points:4`."""
+    words = in_full(knowledge).split(":")
+    defaults = [_told(field.default) for field in dataclasses.fields(knowledge)]  # type: ignore[arg-type]
+    while defaults and words[-1] == defaults.pop():
+        words.pop()
+    return ":".join(words)
+
+
+def in_full(knowledge: Knowledge) -> str:
+    """The text with every setting in it: `points:4:all`."""
     module = type(knowledge).__module__.rpartition(".")[2]
     values = dataclasses.asdict(knowledge).values()  # type: ignore[call-overload]
-    return ":".join([module, *(str(value).removesuffix(".0") for value in values)])
+    return ":".join([module, *map(_told, values)])
+
+
+def _told(value: object) -> str:
+    return str(value).removesuffix(".0")
 
 
 def describe(name: str) -> str:

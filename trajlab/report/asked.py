@@ -10,6 +10,7 @@ import polars as pl
 from trajlab.report import naming, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, Show
+from trajlab.risk import told
 
 RISK = """
 with score as (
@@ -41,6 +42,8 @@ select
     asked.searched_id,
     searched.protection,
     asked.knowledge,
+    asked.basis,
+    asked.about,
     asked.seed,
     asked.sample,
     score.people,
@@ -153,6 +156,14 @@ class Asked:
 
     def called(self, row: dict[str, Any]) -> str:
         return f"{self.what[row['risk_id']]}, {self.where[row['searched_id']]}"
+
+    @property
+    def told(self) -> list[str]:
+        """What was searched and what counted as a visit, once each, in the order of the sets of traces."""
+        order = list(self.where)
+        rows = sorted(self.rows, key=lambda row: order.index(row["searched_id"]))
+        said = dict.fromkeys(f"{told(row['about'], row['basis'])}." for row in rows)
+        return [words.capitalised(each) for each in said]
 
     @property
     def show(self) -> Show:

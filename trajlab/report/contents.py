@@ -81,19 +81,27 @@ order by release.index_name, slot_minutes, release.fill, release.min_count, rele
 """
 
 SOURCES = """
+-- By kind and not by file: a file is often one person's, and called after them.
+with outcome as (
+    select
+        source_id,
+        coalesce(sum(rows) filter (outcome = 'kept'), 0) as kept,
+        coalesce(sum(rows) filter (outcome <> 'kept'), 0) as refused
+    from records.tally
+    group by source_id
+)
+
 select
-    source.source_id,
-    source.name,
     source.kind,
     source.tz,
-    source.fingerprint,
-    source.rows,
-    coalesce(sum(tally.rows) filter (tally.outcome = 'kept'), 0)::bigint as kept,
-    coalesce(sum(tally.rows) filter (tally.outcome <> 'kept'), 0)::bigint as refused
+    count(*) as sources,
+    sum(source.rows)::bigint as rows,
+    coalesce(sum(outcome.kept), 0)::bigint as kept,
+    coalesce(sum(outcome.refused), 0)::bigint as refused
 from records.source as source
-left join records.tally as tally using (source_id)
-group by all
-order by source.source_id
+left join outcome using (source_id)
+group by source.kind, source.tz
+order by source.kind, source.tz
 """
 
 

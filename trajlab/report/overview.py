@@ -22,8 +22,8 @@ def render(contents: Contents) -> Html:
             tag("h1", "Nothing is published yet"),
             tag(
                 "p", "The lab holds ", _strong(words.counted(int(sources["kept"].sum()), "record")), " from ",
-                words.counted(len(sources), "source"), ", and no release. A release is what would be published: "
-                "how many people are in each cell during each slot of time.", cls="lede",
+                words.counted(int(sources["sources"].sum()), "source"), ", and no release. A release is what would be "
+                "published: how many people are in each cell during each slot of time.", cls="lede",
             ),
             _next("Publish one, then write this page again:", _RELEASE),
         )  # fmt: skip

@@ -45,7 +45,7 @@ Row = tuple[str, list[tuple[str, Curves]]]
 
 def svg(found: Tradeoff) -> str:
     """The text of an SVG file that needs nothing around it."""
-    return sheet(TITLE, list(rows(found.points, found.fits)), f"{NOTE} Made with trajlab {__version__}.")
+    return sheet(TITLE, list(rows(found.points, found.fits)), f"{NOTE} {_of(found)} Made with trajlab {__version__}.")
 
 
 def html(found: Tradeoff) -> str:
@@ -59,9 +59,13 @@ def html(found: Tradeoff) -> str:
         tag("details", tag("summary", name), table(name, frame))
         for name, frame in (("Curves", found.fits), ("Points", found.points))
     ]
-    told = tag("p", f"{NOTE} Made with trajlab {__version__}.")
+    told = tag("p", f"{NOTE} {_of(found)} Made with trajlab {__version__}.")
     body = tag("main", tag("section", tag("h1", TITLE), told, figures, tables, cls="hero"))
     return shell(f"{TITLE} · trajlab", body)
+
+
+def _of(found: Tradeoff) -> str:
+    return words.capitalised(f"{found.told}.")
 
 
 def rows(points: pl.DataFrame, fits: pl.DataFrame) -> Iterator[Row]:

@@ -92,6 +92,10 @@ def uncapitalised(name: str) -> str:
     return name if name.startswith("H3") else name[:1].lower() + name[1:]
 
 
+def capitalised(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
 def short(label: str, most: int = 60) -> str:
     return label if len(label) <= most else label[: most - 1] + "…"
 

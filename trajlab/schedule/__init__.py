@@ -57,6 +57,13 @@ class Leak:
     ntr: float | None
     totally: float | None
     partly: float | None
+    basis: str
+    about: str
+
+    @property
+    def told(self) -> str:
+        """What was searched, and what counted as a visit."""
+        return risks.told(self.about, self.basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +146,10 @@ def ask(store: Store, risk: Risk, known_id: str, searched_id: str, asked: Asked,
 
 def load(store: Store, leak_id: str) -> Leak:
     """An answer that the lab has."""
-    ((release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots),) = store.rows(
+    ((release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots, basis, about),) = store.rows(
         """
         select leak.release_id, leak.risk_id, leak.known_id, leak.points, leak.min_k, schedule.weeks,
-            schedule.skipped_weeks, schedule.slots
+            schedule.skipped_weeks, schedule.slots, leak.basis, leak.about
         from study.leak as leak
         join study.schedule as schedule on schedule.schedule_id = leak.known_id
         where leak.leak_id = $id
@@ -159,10 +166,9 @@ def load(store: Store, leak_id: str) -> Leak:
     }
     people, measured = scores["measured"]
     told = ("prob_m", "ssr", "ntr", "totally_disclosed", "partly_disclosed")
-    means = [scores.get(metric, (0, None))[1] for metric in told]
-    return Leak(
-        leak_id, release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots, people, measured, *means
-    )
+    prob_m, ssr, ntr, totally, partly = (scores.get(metric, (0, None))[1] for metric in told)
+    asked = (release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots)
+    return Leak(leak_id, *asked, people, measured, prob_m, ssr, ntr, totally, partly, basis, about)
 
 
 def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
@@ -200,6 +206,8 @@ def _write(store: Store, risk: Risk, params: dict[str, object], asked: Asked) ->
         "release_id": risk.release_id,
         "risk_id": risk.id,
         "points": asked.points,
+        "basis": risk.basis,
+        "about": risk.about,
         "known_id": params["known_id"],
         "searched_id": params["searched_id"],
         "min_k": asked.min_k,

@@ -61,11 +61,15 @@ class Utility:
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """What a release is generalised to: cells, counted from the study box, and the smallest flow that is published."""
+    """What a release is generalised to: cells, counted from the study box, and the smallest flow that is published.
+
+    Small flows are left out slot by slot, so a threshold comes with the release whose slots they are.
+    """
 
     index: str
     box: Box
     min_count: int = 1
+    release_id: str | None = None
 
 
 def after(store: Store, before: Before, given: Release | str) -> After:
@@ -84,15 +88,15 @@ def after(store: Store, before: Before, given: Release | str) -> After:
     if not store.rows("select 1 from study.release where release_id = $id", id=name):
         raise UtilityError(f"release {name} was made elsewhere: the lab has no records to see anybody move in")
     ((coarse_id, index_name, min_count),) = found
-    to = After(index_name, sides.box_of(store, coarse_id), min_count)
+    to = After(index_name, sides.box_of(store, coarse_id), min_count, name)
     _refuse_other_people(store, before, name, to.box)
     return to
 
 
-def compare(matrices: Matrices, side: Side, min_count: int = 1) -> Utility:
+def compare(matrices: Matrices, side: Side, min_count: int = 1, published_id: str | None = None) -> Utility:
     """Both matrices between the zones, and the ten losses, unless the lab has them; call it inside a transaction."""
     store = matrices.store
-    before_id, after_id = matrices.original(), matrices.merged(side, min_count)
+    before_id, after_id = matrices.original(), matrices.merged(side, min_count, published_id)
     utility_id = "u" + digest(before_id, after_id)
     if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
         _write(store, utility_id, before_id, after_id)

@@ -75,7 +75,7 @@ class Matrices:
     def original(self) -> str:
         """The matrix of the release itself, with its hotspots and major flows."""
         self._count()
-        od_id, new = self._converted(self.before.side, self.flows_id, min_count=1, generalised=False)
+        od_id, new = self._converted(self.before.side, self.flows_id, generalised=False)
         if new:
             params = {
                 "od_id": od_id,
@@ -90,9 +90,13 @@ class Matrices:
                 self._build(table, params)
         return od_id
 
-    def merged(self, side: Side, min_count: int) -> str:
-        """The matrix of the same movements between larger cells, after `original`."""
-        flows_id = "f" + digest(self.flows_id, side.index_id, min_count)
+    def merged(self, side: Side, min_count: int = 1, published_id: str | None = None) -> str:
+        """The matrix of the same movements between larger cells, after `original`.
+
+        What fewer than `min_count` people do in a slot of the release `published_id` is left out.
+        """
+        slots_of = published_id if min_count > 1 else None
+        flows_id = "f" + digest(self.flows_id, side.index_id, min_count, *([slots_of] if slots_of else []))
         if not self.store.rows("select 1 from metrics.merged_movement where flows_id = $id limit 1", id=flows_id):
             params = {
                 "flows_id": flows_id,
@@ -101,8 +105,20 @@ class Matrices:
                 "coarse_id": side.index_id,
                 "min_count": min_count,
             }
+            if slots_of is not None:
+                self._build("metrics.slot_movement", params | self._slots(slots_of) | {"published_id": slots_of})
             self._build("metrics.merged_movement", params)
-        return self._converted(side, flows_id, min_count=min_count, generalised=True)[0]
+        return self._converted(side, flows_id, min_count=min_count, published_id=slots_of)[0]
+
+    def _slots(self, release_id: str) -> dict[str, object]:
+        """The clock of a release, and what counts as constrained."""
+        ((slots,),) = self.store.rows("select slots from counts.release where release_id = $id", id=release_id)
+        return {
+            "tick_seconds": tick_seconds(self.store, release_id),
+            "slots": slots,
+            "shortest": 60 * self.settings.shortest,
+            "longest": 60 * self.settings.longest,
+        }
 
     def _count(self) -> None:
         """Movements and presence from records, once for a release and its bounds of time."""
@@ -111,10 +127,7 @@ class Matrices:
                 "flows_id": self.flows_id,
                 "release_id": self.before.release_id,
                 "index_id": self.before.side.index_id,
-                "tick_seconds": tick_seconds(self.store, self.before.release_id),
-                "slots": self.before.slots,
-                "shortest": 60 * self.settings.shortest,
-                "longest": 60 * self.settings.longest,
+                **self._slots(self.before.release_id),
             }
             for table in ("metrics.movement", "metrics.presence"):
                 self._build(table, params)
@@ -136,7 +149,15 @@ class Matrices:
                 "minutes, so the constrained flow is empty: move the bounds with shortest and longest"
             )
 
-    def _converted(self, side: Side, flows_id: str, *, min_count: int, generalised: bool) -> tuple[str, bool]:
+    def _converted(
+        self,
+        side: Side,
+        flows_id: str,
+        *,
+        min_count: int = 1,
+        published_id: str | None = None,
+        generalised: bool = True,
+    ) -> tuple[str, bool]:
         """The matrix between zones of these movements, and whether it is new."""
         settings = self.settings
         od_id = "o" + digest(flows_id, self.target.index_id, settings.pareto, settings.alpha)
@@ -155,6 +176,7 @@ class Matrices:
             "index_name": side.index.name,
             "generalised": generalised,
             "min_count": min_count,
+            "published_id": published_id,
             "zones_id": self.target.index_id,
             "zones_name": self.target.index.name,
             "zones": len(self.target.zones),
@@ -165,7 +187,7 @@ class Matrices:
             "raw": raw,
             "constrained": constrained,
         }
-        self.store.insert("study.od", pl.DataFrame([row]))
+        self.store.insert("study.od", pl.DataFrame([row], schema_overrides={"published_id": pl.String}))
         return od_id, True
 
     def _build(self, table: str, params: dict[str, object]) -> None:

@@ -17,10 +17,15 @@ TERMS = {
 }
 
 OUTCOMES = """
-select source.name as source, tally.outcome, tally.rows, tally.rows / source.rows::double as share
+select
+    source.kind,
+    tally.outcome,
+    sum(tally.rows)::bigint as rows,
+    sum(tally.rows) / sum(sum(tally.rows)) over (partition by source.kind)::double as share
 from records.tally as tally
 join records.source as source using (source_id)
-order by source.source_id, tally.outcome <> 'kept', tally.rows desc, tally.outcome
+group by source.kind, tally.outcome
+order by source.kind, tally.outcome <> 'kept', rows desc, tally.outcome
 """
 
 PEOPLE = """
@@ -43,7 +48,7 @@ group by day
 order by day
 """
 _MOST_BARS = 70
-_HEADS = {"name": "Source", "tz": "Time zone"}
+_HEADS = {"tz": "Time zone", "sources": "Files, folders or frames"}
 
 
 def render(contents: Contents) -> Html | None:
@@ -53,7 +58,7 @@ def render(contents: Contents) -> Html | None:
     daily, outcomes = contents.ask(DAILY), contents.ask(OUTCOMES)
     return join(
         tag("p", _told(contents, daily)),
-        block(table("Sources", sources.frame.drop("source_id"), heads=_HEADS), sources),
+        block(table("Sources", sources.frame, heads=_HEADS), sources),
         block(table("What became of the rows", outcomes.frame, show={"share": words.share}), outcomes),
         _daily(daily) if len(daily.frame) else None,
     )

@@ -80,6 +80,7 @@ def _panel(contents: Contents, release: Published) -> Html | None:
     return join(
         tag("p", _told(asked), cls="lede"),
         _sentences(asked),
+        tag("p", " ".join(asked.told), cls="note"),
         _unique(asked, release),
         _curve(contents.ask(CURVE, release_id=release.id), asked, release),
         exposure.cells(contents, asked, release),

@@ -12,6 +12,7 @@ from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 from trajlab.report.tradeoffs import FLOWS, MEASURES, by_kind, loss_by_risk, loss_by_size, risk_by_size
+from trajlab.risk import told
 
 TITLE = "What protection costs"
 POSITION = 65
@@ -30,10 +31,10 @@ MOST = 4
 """Trade-offs that get a panel."""
 
 TRADEOFFS = """
-select asked.tradeoff_id, asked.release_id, asked.scope, count(distinct step.step) - 1 as generalisations
+select asked.tradeoff_id, asked.release_id, asked.scope, asked.basis, count(distinct step.step) - 1 as generalisations
 from study.tradeoff as asked
 join study.tradeoff_step as step using (tradeoff_id)
-group by asked.tradeoff_id, asked.release_id, asked.scope
+group by asked.tradeoff_id, asked.release_id, asked.scope, asked.basis
 order by generalisations desc, asked.release_id, asked.tradeoff_id
 """
 
@@ -85,7 +86,7 @@ def render(contents: Contents) -> Html | None:
         return None
     asked = contents.ask(TRADEOFFS).frame
     panels = [
-        (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"]))
+        (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"], row["basis"]))
         for row in asked.iter_rows(named=True)
     ]
     drawn = tabs("utility", panels, most=MOST) if panels else None
@@ -134,7 +135,7 @@ def _name(contents: Contents, release_id: str, steps: int) -> str:
     return f"{contents.name_of(release_id)}, {words.counted(steps, 'generalisation')}"
 
 
-def _panel(contents: Contents, tradeoff_id: str) -> Html:
+def _panel(contents: Contents, tradeoff_id: str, basis: str) -> Html:
     points = contents.ask(POINTS, tradeoff_id=tradeoff_id)
     fits = contents.ask(CURVES, tradeoff_id=tradeoff_id)
     frame = points.frame
@@ -147,6 +148,7 @@ def _panel(contents: Contents, tradeoff_id: str) -> Html:
     first = frame.filter(knowledge=frame["knowledge"][0])
     return join(
         tag("p", _told(frame), cls="lede"),
+        tag("p", words.capitalised(f"{told('traces', basis)}."), cls="note"),
         [_figure(f"Singled out, by the size of {cells}", risk_by_size(part), points) for cells, part in by_kind(frame)],
         [
             _figure(
