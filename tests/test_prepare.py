@@ -22,6 +22,7 @@ from trajlab.errors import IngestError, SlotError, SpatialError, UnknownNameErro
 from trajlab.prepare import geolife, names, prepare, recipe
 from trajlab.prepare.extent import corners
 from trajlab.prepare.porto import Grid
+from trajlab.progress import Progress
 from trajlab.spatial.projection import LocalMetres
 
 DATA = Path(os.environ.get("TRAJLAB_DATA", "no data"))
@@ -95,6 +96,17 @@ def test_every_step_says_what_it_left(beijing):
     assert (
         f"geolife-changed: release {done.release.id}\n              here  table I\n  people         1       37" in told
     )
+
+
+def test_reading_a_download_is_a_step_that_shows_how_far_it_is(porto, monkeypatch):
+    steps, step = [], Progress.step
+    monkeypatch.setattr(
+        Progress, "step", lambda self, label, poll=None, **how: steps.append((label, poll)) or step(self, label, poll)
+    )
+    prepare(tl.open(":memory:"), "porto-7x7", porto)
+    label, poll = steps[0]
+    assert label == "reading train.csv for porto-7x7"
+    assert poll is not None
 
 
 def test_a_month_counts_by_the_time_under_way():

@@ -103,7 +103,11 @@ def prepare(
     name, chosen = (dataset, recipe(dataset)) if isinstance(dataset, str) else (_name(dataset), dataset)
     if lab.sql("select count(*) from records.source").item():
         raise IngestError("the lab already holds records, and a release counts everybody in it: prepare into a new lab")
-    with said_kindly(f"preparing {name}"), connect(":memory:", memory_limit=memory_limit, threads=threads) as con:
+    with (
+        said_kindly(f"preparing {name}"),
+        connect(":memory:", memory_limit=memory_limit, threads=threads) as con,
+        lab._progress.step(f"reading {Path(download).name} for {name}", poll=con.query_progress),
+    ):
         draft = chosen.follow(con, Path(download))
     with tempfile.TemporaryDirectory(prefix="trajlab-") as folder:
         records = Path(folder) / f"{name}.parquet"
