@@ -177,6 +177,18 @@ def test_schedules_of_the_campus_are_mostly_those_that_students_have(campus):
     assert untaught.row(0)[0] == 0
 
 
+@pytest.mark.parametrize("uids", [["ana"], ["ana", "ana"], ["ana", "ben"]])
+def test_in_one_or_two_records_no_timetable_is_found(uids):
+    records = pl.DataFrame({"uid": uids, "ts": [1709510400, 1709514000][: len(uids)]}).with_columns(
+        lat=38.7 + 0.01 * pl.int_range(pl.len()), lng=-9.1
+    )
+    with tl.open(":memory:") as lab:
+        lab.ingest(records, tz="UTC")
+        release = lab.release("square:500", "30min")
+        with pytest.raises(ScheduleError, match=r"found: no beginning and end of anything shows in \d arrivals"):
+            lab.schedule("found", release)
+
+
 def test_the_timetable_of_the_campus_is_found_in_arrivals_and_departures(campus):
     lab, made, release = campus
     leak = lab.schedule("found:classroom-*", release)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
 from trajlab.engine.duckdb import said_kindly
-from trajlab.errors import IngestError, QueryError, ReleaseError, RiskError, ScheduleError, UnknownNameError
+from trajlab.errors import IngestError, ReleaseError, RiskError, ScheduleError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -533,18 +533,9 @@ class Lab:
 
     def sql(self, query: str, /, **params: object) -> pl.DataFrame:
         """The answer to one SELECT over the lab's tables; `$name` in it takes the value `name=`."""
-        import duckdb
-        import polars as pl
-        import pyarrow as pa
+        from trajlab import answer
 
-        with said_kindly("your query"):
-            statements = self._store.con.extract_statements(query)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise QueryError("one SELECT at a time: tables change through the lab's verbs only")
-            try:
-                return self._store.frame(query, **params)
-            except (pl.exceptions.PolarsError, pa.ArrowException) as error:
-                raise QueryError("your query gives a type that frames cannot hold: cast it, to text perhaps") from error
+        return answer.whole(self._store, query, params)
 
     def describe(self, table: str | None = None) -> str:
         """What a table holds: one row per what, and what each column means; all tables without a name."""

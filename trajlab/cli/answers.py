@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from trajlab.cli.terminal import Commands, lab_options, opened, pairs, show
+from trajlab.cli.terminal import Commands, lab_options, opened, pairs, show, show_blocks
 from trajlab.errors import FigureError
 
 
@@ -16,10 +16,12 @@ def sql(args: argparse.Namespace) -> None:
     `trajlab describe` lists the tables. Values can be passed as --param name=value
     and used as $name.
     """
+    from trajlab import answer
+
     query = sys.stdin.read() if args.query == "-" else args.query
     params = pairs(args.param, "--param")
     with opened(args, read_only=True) as lab:
-        show(lab.sql(query, **params), args.format, args.rows)
+        show_blocks(answer.blocks(lab._store, query, dict(params)), args.format, args.rows)
 
 
 def _sql_options(c: argparse.ArgumentParser) -> None:

@@ -102,24 +102,49 @@ def _told(value: object) -> str:
 
 
 def show(frame: pl.DataFrame, form: str, rows: int) -> None:
+    show_blocks(iter([frame]), form, rows)
+
+
+def show_blocks(blocks: Iterator[pl.DataFrame], form: str, rows: int) -> None:
+    """A frame that comes in blocks, of which no more is held than is shown."""
+    if form == "csv":
+        for number, block in enumerate(blocks):
+            nested = [name for name, kind in block.schema.items() if kind.is_nested()]
+            if nested:
+                raise QueryError(f"CSV cannot hold the lists of column {nested[0]!r}: use --format json")
+            _for_programs(plain.cells(block).write_csv(include_header=number == 0))
+    elif form == "json":
+        before = "["
+        for block in blocks:
+            _for_programs(before + block.write_json()[1:-1])
+            before = ","
+        _for_programs("]\n")
+    else:
+        _show_table(blocks, rows)
+
+
+def _show_table(blocks: Iterator[pl.DataFrame], rows: int) -> None:
+    """The first and the last rows, half of each, and how many there are of them."""
     import polars as pl
 
-    if form == "csv":
-        nested = [name for name, kind in frame.schema.items() if kind.is_nested()]
-        if nested:
-            raise QueryError(f"CSV cannot hold the lists of column {nested[0]!r}: use --format json")
-        _for_programs(plain.cells(frame).write_csv())
-    elif form == "json":
-        _for_programs(f"{frame.write_json()}\n")
-    else:
-        with pl.Config(
-            tbl_rows=rows,
-            tbl_cols=-1,
-            tbl_hide_column_data_types=True,
-            tbl_width_chars=160,
-            fmt_str_lengths=60,
-        ):
-            print(frame)
+    top = last = next(blocks)
+    total = len(top)
+    for block in blocks:
+        total += len(block)
+        if 0 <= rows < len(top):
+            last = pl.concat([last, block]).tail(rows + 1)
+        else:
+            top = last = pl.concat([top, block])
+    cut = top if rows < 0 or len(top) == total else pl.concat([top.head(rows + 1), last.tail(rows + 1)])
+    with pl.Config(
+        tbl_rows=rows,
+        tbl_cols=-1,
+        tbl_hide_column_data_types=True,
+        tbl_hide_dataframe_shape=True,
+        tbl_width_chars=160,
+        fmt_str_lengths=60,
+    ):
+        print(f"shape: ({total:_}, {cut.width:_})\n{cut}")
 
 
 def _for_programs(text: str) -> None:

@@ -42,4 +42,5 @@ def serve(
         try:
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
+            sandbox.stop()
             say("closed")

@@ -46,6 +46,11 @@ def trouble(sandbox: Sandbox, told: str) -> str:
 
 def _look(sandbox: Sandbox, asked: Asked) -> Child:
     """One release through the sections of the report, with one run and one question in full."""
+    with sandbox.one_at_a_time:
+        return _looked(sandbox, asked)
+
+
+def _looked(sandbox: Sandbox, asked: Asked) -> Child:
     contents = Contents.of(sandbox.lab)
     if not contents.releases:
         return [tag("h1", sandbox.name), tag("p", "Nothing is published yet: make a release, then open this again.")]
@@ -113,7 +118,8 @@ def _preview(sandbox: Sandbox, query: Query, sql: str) -> Child:
     if query.table == SECRET:
         return tag("p", "Its rows are not shown here: whoever sees them can tell whose fresh id is whose.", cls="note")
     try:
-        frame, _ = sandbox.ask(f"{sql} limit {PREVIEW}")
+        with sandbox.one_at_a_time:
+            frame = sandbox.lab.sql(f"{sql} limit {PREVIEW}")
     except QueryError as error:
         return tag("p", str(error), cls="trouble")
     return tag("div", _rows(f"The first {len(frame):,} rows", frame), cls="block")

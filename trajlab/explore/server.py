@@ -8,10 +8,14 @@ can be made to mean 127.0.0.1.
 from __future__ import annotations
 
 import secrets
+import socket
+import sys
 import traceback
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from trajlab.errors import LabError, TrajlabError
@@ -31,10 +35,16 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    daemon_threads = True
+    """Every request in a thread of its own, all of which have ended when the server is closed.
+
+    A thread that is in the engine when the process ends would take the whole process down with it.
+    """
+
+    daemon_threads, block_on_close = False, True
 
     def __init__(self, sandbox: Sandbox, *, port: int, token: str) -> None:
         self.sandbox, self.token = sandbox, token
+        self._callers: set[socket.socket] = set()
         try:
             super().__init__((HOST, port), Handler)
         except (OSError, OverflowError) as error:
@@ -43,6 +53,25 @@ class Server(ThreadingHTTPServer):
     @property
     def address(self) -> str:
         return f"http://{HOST}:{self.server_port}/{self.token}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._callers.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._callers.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        for caller in list(self._callers):  # who is connected and says nothing is not waited for
+            with suppress(OSError):
+                caller.shutdown(socket.SHUT_RD)
+        super().server_close()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A reader who leaves early is no news."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -55,14 +84,18 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         size = self.headers.get("Content-Length", "")
-        if not size.isdigit() or int(size) > LONGEST_FORM:
+        if not (size.isascii() and size.isdigit()) or len(size) > 9 or int(size) > LONGEST_FORM:
             self._send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a query has at most {LONGEST_FORM:,} characters\n")
             return
         body = self.rfile.read(int(size)).decode("utf-8", errors="replace")
         self._answer({name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()})
 
     def _answer(self, form: dict[str, str]) -> None:
-        url = urlsplit(self.path)
+        try:
+            url = urlsplit(self.path)
+        except ValueError:
+            self._send(HTTPStatus.BAD_REQUEST, "this is no address\n")
+            return
         _, token, *rest = url.path.split("/", 2) if url.path.startswith("/") else ("", "")
         own = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
         if self.headers.get("Host") not in own:
@@ -84,13 +117,14 @@ class Handler(BaseHTTPRequestHandler):
     def _page(self, place: str, asked: dict[str, str]) -> None:
         status, text = HTTPStatus.OK, ""
         try:
-            with self.server.sandbox.one_at_a_time:
-                text = pages.render(self.server.sandbox, place, asked)
+            text = pages.render(self.server.sandbox, place, asked)
         except pages.NoSuchPageError as error:
             status, text = HTTPStatus.NOT_FOUND, pages.trouble(self.server.sandbox, str(error))
         except TrajlabError as error:
             status, text = HTTPStatus.BAD_REQUEST, pages.trouble(self.server.sandbox, str(error))
-        except Exception:
+        except (Exception, KeyboardInterrupt):  # the latter is how the engine says that it was stopped
+            if self.server.sandbox.closing:
+                return
             traceback.print_exc()
             told = "this page cannot be made: a bug in trajlab, told where trajlab explore was started"
             status, text = HTTPStatus.INTERNAL_SERVER_ERROR, pages.trouble(self.server.sandbox, told)

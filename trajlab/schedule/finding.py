@@ -74,7 +74,7 @@ def _slots(counts: Floats) -> list[Slot]:
     )
     noise = _noise(come)
     found = []
-    for begin, following in zip(begins, [*begins[1:], STEPS], strict=True):
+    for begin, following in zip(begins, [*begins, STEPS][1:], strict=True):
         fitting = [end + 1 for end in ends if begin + APART <= end + 1 <= following]
         if not fitting:
             continue
