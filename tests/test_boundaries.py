@@ -65,7 +65,7 @@ MAY_IMPORT = {
     },
     "traits": {"errors", "ingest", "progress", "query", "store"},
     "figures": {"figures", "errors", "lab", "report", "__init__"},
-    "explore": {"explore", "engine", "errors", "lab", "query", "report", "spatial", "store"},
+    "explore": {"explore", "answer", "engine", "errors", "lab", "query", "report", "spatial", "store"},
     "prepare": {"prepare", "errors", "engine", "ingest", "spatial", "slots", "lab", "release"},
 }
 

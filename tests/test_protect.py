@@ -191,6 +191,18 @@ def test_the_same_protection_is_made_once_however_it_was_written(lab, source, ma
     assert all(table.equals(before[name]) for name, table in everything(lab).items())
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 20])
+def test_some_people_at_a_time_make_the_traces_of_all_at_once(monkeypatch, at_once):
+    made = []
+    for visits in (1_000_000, at_once):
+        monkeypatch.setattr("trajlab.protect.publish.AT_ONCE", visits)
+        with tiny_lab() as lab:
+            traces = lab.protect(lab.release("square:1000", "3h", box=TINY_BOX), "cut:6h", key="a key for tests, known")
+            made.append([lab.table(name).filter(traces_id=traces.id) for name in ("slots.trace", "slots.visit")])
+            assert lab.sql("select 1 from duckdb_tables() where temporary").is_empty()
+    assert all(one.equals(other) for one, other in zip(*made, strict=True))
+
+
 def test_the_lab_draws_its_key_once_and_only_when_none_was_given():
     lab = tiny_lab()
     source = source_of(lab)

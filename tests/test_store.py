@@ -49,6 +49,19 @@ def test_a_broken_promise_about_the_key_is_noticed():
         store.check_grain(Query.load("records.person"))
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 7, 1000])
+def test_a_key_that_repeats_is_noticed_in_whichever_part_it_is(monkeypatch, at_once):
+    monkeypatch.setattr("trajlab.store.HASHES", at_once)
+    store = Store()
+    store.con.execute("insert into records.person select range, 'x' from range(20)")
+    store.check_grain(Query.load("records.person"))
+    for person in (0, 7, 19):
+        store.con.execute("insert into records.person values ($person, 'y')", {"person": person})
+        with pytest.raises(ContractError, match="promises one row per person, but 1 rows repeat a key"):
+            store.check_grain(Query.load("records.person"))
+        store.con.execute("delete from records.person where uid = 'y'")
+
+
 def test_a_frame_with_other_columns_is_refused():
     with pytest.raises(ContractError, match=r"records.person has columns \['person', 'uid'\], not \['uid'\]"):
         Store().insert("records.person", pl.DataFrame({"uid": ["ana"]}))

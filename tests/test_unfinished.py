@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from conftest import tiny_lab
 
 from trajlab import export
+from trajlab.errors import LabError
 from trajlab.unfinished import unfinished
 
 
@@ -25,6 +28,43 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     with unfinished(tmp_path / "out.csv") as scratch:
         assert names(scratch) == []
     assert names(tmp_path) == []
+
+
+WORKING = """
+import sys, time
+from pathlib import Path
+from trajlab.unfinished import unfinished
+with unfinished(Path(sys.argv[1])) as folder:
+    (folder / "out.csv").write_text("half a fi")
+    print("working", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks on folders")
+def test_what_another_process_is_writing_is_not_taken_for_left_over_until_it_is_killed(tmp_path):
+    target, half = tmp_path / "out.csv", tmp_path / ".out.csv.unfinished" / "out.csv"
+    with subprocess.Popen([sys.executable, "-c", WORKING, str(target)], stdout=subprocess.PIPE, text=True) as other:
+        try:
+            assert other.stdout is not None
+            assert other.stdout.readline() == "working\n"
+            told = "out.csv is being written by another program: wait for that one, or choose another name"
+            with pytest.raises(LabError, match=told), unfinished(target):
+                pass
+            assert half.read_text() == "half a fi"
+        finally:
+            other.kill()
+    assert half.exists()
+    with unfinished(target) as scratch:
+        assert names(scratch) == []
+    assert names(tmp_path) == []
+
+
+def test_a_folder_that_became_the_target_is_not_removed_nor_the_one_that_came_after_it(tmp_path):
+    with unfinished(tmp_path / "tables") as scratch:
+        scratch.rename(tmp_path / "tables")
+        scratch.mkdir()
+    assert names(tmp_path) == [".tables.unfinished", "tables"]
 
 
 @pytest.mark.parametrize("output", ["tables", "cut.parquet"])

@@ -67,6 +67,15 @@ def test_nobody_gets_a_visit_who_had_none(text, population):
 @every_protection
 @some
 @given(population=populations())
+def test_what_becomes_of_somebody_does_not_depend_on_who_else_is_there(text, population):
+    visits, period = population
+    apart = [applied(text, one, period) for one in visits.partition_by("person")]
+    assert_frame_equal(in_order(pl.concat(apart)), in_order(applied(text, visits, period)))
+
+
+@every_protection
+@some
+@given(population=populations())
 def test_a_trace_is_in_slots_of_the_period_and_is_told_once_where_it_was(text, population):
     visits, period = population
     made = applied(text, visits, period)

@@ -36,6 +36,7 @@ class Protection(Protocol):
 
     - *nothing from nowhere*: nobody gets a visit who had none, and what `keeps_visits` says is true;
     - *seeded*: same visits, same settings, same result, whatever the order of rows;
+    - *one by one*: what becomes of somebody's visits does not depend on whose others are there;
     - *fresh*: ids of traces repeat nowhere, and depend on a key that only the lab has.
     """
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from trajlab.store import Store
 
 SHORTEST_KEY = 16
+AT_ONCE = 1_000_000
+"""Visits that are in memory at once, or those of one person."""
 _VISITS = {"person": pl.Int32, "slot": pl.Int32, "cell": pl.UInt64, "visits": pl.Int32, "part": pl.Int32}
 
 
@@ -52,16 +54,13 @@ def protect(store: Store, source: Traces, text: str, *, key: str | None, progres
         )
         salt = (source.id,) if key is None else (starts.isoformat(), tz)
         with progress.step(named):
-            visits = _applied(store, source, protection, Period(slots, slot_seconds))
-        store.con.register("protected_visit", visits.to_arrow())
-        try:
-            _check(store, source, protection)
-            with progress.step("fresh ids", poll=store.con.query_progress):
-                _write_traces(store, traces_id, source.id, _sha256(":".join([secret, named, *salt])))
-            with progress.step("slots.visit", poll=store.con.query_progress):
-                _write_visits(store, traces_id)
-        finally:
-            store.forget("protected_visit")
+            _apply(store, source, protection, Period(slots, slot_seconds))
+        _check(store, source, protection)
+        with progress.step("fresh ids", poll=store.con.query_progress):
+            _write_traces(store, traces_id, source.id, _sha256(":".join([secret, named, *salt])))
+        with progress.step("slots.visit", poll=store.con.query_progress):
+            _write_visits(store, traces_id)
+        store.con.execute("drop table protected_visit")
         return describe(store, traces_id, source.release_id, None, source.basis, named)
 
 
@@ -101,12 +100,40 @@ def _secret(store: Store) -> str:
     return str(found[0][0])
 
 
-def _applied(store: Store, source: Traces, protection: Protection, period: Period) -> pl.DataFrame:
-    """What the protection makes of the visits, in narrow types; one copy of the visits is in memory."""
-    visits = store.frame(
-        "select trace as person, slot, cell, visits::integer as visits from slots.visit where traces_id = $id",
-        id=source.id,
+_BLOCKS = """
+with person as (
+    select trace as person, sum(count(*)) over (order by trace) // $at_once as block
+    from slots.visit
+    where traces_id = $id
+    group by trace
+)
+
+select min(person), max(person) from person group by block order by block
+"""
+
+
+def _apply(store: Store, source: Traces, protection: Protection, period: Period) -> None:
+    """Fill `protected_visit` with what the protection makes of the visits, some people at a time."""
+    store.con.execute(
+        "create or replace temp table protected_visit "
+        "(person integer, slot integer, cell ubigint, visits integer, part integer)"
     )
+    for first, last in store.rows(_BLOCKS, id=source.id, at_once=AT_ONCE):
+        visits = store.frame(
+            "select trace as person, slot, cell, visits::integer as visits from slots.visit "
+            "where traces_id = $id and trace between $first and $last",
+            id=source.id,
+            first=first,
+            last=last,
+        )
+        store.con.register("visits_of_some", _applied(visits, protection, period).to_arrow())
+        try:
+            store.con.execute("insert into protected_visit by name select * from visits_of_some")
+        finally:
+            store.forget("visits_of_some")
+
+
+def _applied(visits: pl.DataFrame, protection: Protection, period: Period) -> pl.DataFrame:
     made = protection.apply(visits.lazy(), period)
     if set(made.collect_schema()) != set(_VISITS):
         raise ProtectionError(f"{name_of(protection)} must give the columns {', '.join(_VISITS)}")
