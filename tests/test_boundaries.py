@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "store": {"errors", "query", "engine", "__init__"},
     "progress": set(),
     "plain": set(),
-    "unfinished": set(),
+    "unfinished": {"errors"},
     "spatial": {"errors", "spatial"},
     "simulation": {"errors", "simulation"},
     "ingest": {"errors", "ingest"},
