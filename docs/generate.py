@@ -81,9 +81,9 @@ def study() -> tl.Lab:
     """The tiny town published three times (squares, without single people, hexagons), attacked, searched, merged."""
     lab = tl.open(":memory:")
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
-    squares = lab.release(index="square:1000", slot="3h", box=BOX)
-    lab.release(index="square:1000", slot="3h", box=BOX, min_count=2)
-    hexagons = lab.release(index="h3:8", slot="3h", box=BOX)
+    squares = lab.release(index="square:1000", slot="3h", box=BOX, outside="clamp")
+    lab.release(index="square:1000", slot="3h", box=BOX, outside="clamp", min_count=2)
+    hexagons = lab.release(index="h3:8", slot="3h", box=BOX, outside="clamp")
     lab.attack(squares, "xu2017")
     lab.attack(hexagons, "xu2017")
     strongest = lab.attack(hexagons, "dsilva2024")
@@ -110,9 +110,15 @@ def term() -> tl.Lab:
     """Three people and sixteen weeks, their schedules searched with points of an hour and of three."""
     lab = tl.open(":memory:")
     lab.ingest(TERM / "records.csv", kind="wifi", tz="Asia/Shanghai")
-    hours = lab.release("places", "1h", fill="none")
+    hours = lab.release("places", "1h", fill="none", outside="clamp")
     lab.schedule(TERM / "timetable.toml", hours, min_k=3, truth=TERM / "lessons.csv")
-    lab.schedule(TERM / "timetable.toml", lab.release("places", "3h", fill="none"), points=1, basis="observed", min_k=2)
+    lab.schedule(
+        TERM / "timetable.toml",
+        lab.release("places", "3h", fill="none", outside="clamp"),
+        points=1,
+        basis="observed",
+        min_k=2,
+    )
     with contextlib.suppress(ScheduleError):  # three people are too few to find a timetable; what is counted stays
         lab.schedule("found", hours)
     return lab

@@ -46,7 +46,7 @@ def tiny() -> tl.Lab:
 def town() -> tl.Lab:
     """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
     lab.feasibility(release)
     run = lab.attack(release, "xu2017")
     lab.risk(release, "top:2")
@@ -70,8 +70,8 @@ def term_lab() -> tl.Lab:
 def term() -> tl.Lab:
     """The term, its schedules asked for from true records and from recovered tracks: only for reading."""
     lab = term_lab()
-    release = lab.release("places", "1h", fill="none")
+    release = lab.release("places", "1h", fill="none", outside="clamp")
     lab.schedule(TERM / "timetable.toml", release, min_k=3, truth=TERM / "lessons.csv")
-    lab.schedule(TERM / "timetable.toml", lab.release("places", "3h"), points=1, basis="slots")
+    lab.schedule(TERM / "timetable.toml", lab.release("places", "3h", outside="clamp"), points=1, basis="slots")
     finding.arrivals(lab._store, release.id, lab._progress)
     return lab

@@ -17,7 +17,7 @@ XY = np.array([[0.0, 0.0], [1000.0, 0.0], [0.0, 2500.0]])
 
 
 def published(lab: tl.Lab) -> tl.Release:
-    return lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX)
+    return lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
 
 
 def test_an_attack_and_its_yardsticks_are_stored_and_scored(tiny):
@@ -184,7 +184,7 @@ def test_the_command_line_attacks_the_only_release(tmp_path, capsys):
     assert main(["feasibility", file]) == 0
     assert "consecutive" in capsys.readouterr().out
     with tl.open(file) as lab:
-        lab.release(index="square:2000", slot="3h", box=TINY_BOX)
+        lab.release(index="square:2000", slot="3h", box=TINY_BOX, outside="clamp")
     assert main(["attack", file, "stay"]) == 2
     assert "the lab has 2 releases: say which with --release" in capsys.readouterr().err
 

@@ -16,8 +16,8 @@ WIFI = "uid,ts,place\na,2024-03-04T10:00:00Z,=1+1\nb,2024-03-04T11:00:00Z,-bar\n
 @pytest.fixture
 def two() -> tuple[tl.Lab, str, str]:
     lab = tiny_lab()
-    fine = lab.release("square:1000", "3h", box=TINY_BOX, min_count=2)
-    return lab, fine.id, lab.release("square:2000", "3h", box=TINY_BOX, min_count=2).id
+    fine = lab.release("square:1000", "3h", box=TINY_BOX, outside="clamp", min_count=2)
+    return lab, fine.id, lab.release("square:2000", "3h", box=TINY_BOX, outside="clamp", min_count=2).id
 
 
 def test_a_publishable_export_has_the_release_asked_for_and_no_row_of_another(two, tmp_path):

@@ -85,7 +85,7 @@ def sparse() -> Town:
 
 def tiny() -> Town:
     lab = tiny_lab()
-    return Town(lab, lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX))
+    return Town(lab, lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp"))
 
 
 @pytest.fixture(scope="module", params=[complete, sparse, tiny], ids=lambda made: made.__name__)

@@ -354,11 +354,11 @@ def test_what_was_read_can_be_printed():
     ]
 
 
-def test_fixes_at_zero_zero_are_kept_and_mentioned():
+def test_fixes_at_zero_zero_are_kept_and_mentioned_where_there_are_no_others():
     con = empty_lab()
     done = ingest(con, pl.DataFrame(GOOD).with_columns(lat=pl.lit(0.0), lng=pl.lit(0.0)))
     assert done.kept == 3
-    assert "polars DataFrame: 3 rows lie exactly at 0, 0 and were kept" in done.notes
+    assert "3 rows lie exactly at 0, 0 and were kept: there are no others" in done.notes
 
 
 def test_nothing_is_left_behind_in_the_connection(tmp_path):

@@ -63,6 +63,9 @@ ROWS = {
         (6, "time too small a number for seconds since 1970"),
     ],
     "latitude_91.csv": [(3, "latitude outside -90..90"), (4, "longitude outside -180..180")],
+    "zero_zero.csv": [
+        (3, "at 0, 0: what receivers without a position write"), (4, "at 0, 0: what receivers without a position write"),
+    ],
     "nan.csv": [(3, "latitude not a number"), (4, "longitude not a number"), (5, "longitude missing")],
     "infinity.csv": [(3, "latitude infinite"), (4, "longitude infinite")],
     "nobody.csv": [(3, "person missing"), (4, "person missing")],

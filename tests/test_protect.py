@@ -36,7 +36,7 @@ def parts(window: str, slots: int, slot_seconds: int) -> list[int]:
 
 
 def source_of(lab: tl.Lab, basis: str = "slots", **settings: object) -> traces.Traces:
-    release = lab.release(**({"index": "square:1000", "slot": "3h", "box": TINY_BOX} | settings))
+    release = lab.release(**({"index": "square:1000", "slot": "3h", "box": TINY_BOX, "outside": "clamp"} | settings))
     return traces.of_release(lab._store, release.id, basis, Progress())
 
 

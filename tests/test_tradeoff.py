@@ -267,7 +267,7 @@ def test_a_finished_trade_off_is_read_from_a_lab_that_may_not_be_written(tmp_pat
     file = tmp_path / "lab.duckdb"
     asked = {"index": ["square:2000", "square:4000"], "knowledge": "top:1"}
     with tiny_lab(file) as lab:
-        release = lab.release(index="square:1000", slot="3h", box=TINY_BOX).id
+        release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp").id
         made = lab.tradeoff(release, **asked)
     with tl.open(file, read_only=True) as lab:
         assert_frame_equal(lab.tradeoff(release, **asked).points, made.points)
@@ -275,7 +275,7 @@ def test_a_finished_trade_off_is_read_from_a_lab_that_may_not_be_written(tmp_pat
 
 def test_the_same_zones_and_cells_under_several_names_count_once(tmp_path):
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     asked = {"knowledge": "top:1", "measures": "all", "flows": "raw"}
     cells = ["square:4000", "square:2000", "square:2e3"]
     found = lab.tradeoff(release, cells, zones=[None, "zones", str(TINY / "zones.geojson"), "h3:7", "h3:07"], **asked)
@@ -287,7 +287,7 @@ def test_the_same_zones_and_cells_under_several_names_count_once(tmp_path):
 
 def test_files_of_one_name_are_numbered_and_folders_not_shown(tmp_path):
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     files = []
     for n, text in enumerate((TINY / "zones.geojson").read_text().replace("west", name) for name in ("west", "sunset")):
         (tmp_path / str(n)).mkdir()
@@ -305,19 +305,21 @@ def test_files_of_one_name_are_numbered_and_folders_not_shown(tmp_path):
 def test_only_larger_cells_are_tried_unless_others_are_named():
     lab = tiny_lab()
     asked = {"knowledge": "top:1", "measures": "all", "flows": "raw"}
-    some = lab.tradeoff(lab.release(index="square:1000", slot="3h", box=TINY_BOX), **asked)
+    some = lab.tradeoff(lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp"), **asked)
     assert some.points["size_m"].to_list() == [1000, *range(1200, 2801, 200)]
     with pytest.raises(
         UtilityError, match=r"the cells of square:3000 are larger than any of yin2015 \(up to 2,800 m\)"
     ):
-        lab.tradeoff(lab.release(index="square:3000", slot="3h", box=TINY_BOX), **asked)
-    named = lab.tradeoff(lab.release(index="square:3000", slot="3h", box=TINY_BOX), ["square:1000"], **asked)
+        lab.tradeoff(lab.release(index="square:3000", slot="3h", box=TINY_BOX, outside="clamp"), **asked)
+    named = lab.tradeoff(
+        lab.release(index="square:3000", slot="3h", box=TINY_BOX, outside="clamp"), ["square:1000"], **asked
+    )
     assert [note for note in named.notes if note.startswith("square:1000 has smaller cells")]
 
 
 def test_constrained_flows_may_be_empty_where_only_raw_ones_are_asked_for():
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     asked = {"index": ["square:2000"], "knowledge": "top:1", "shortest": 9000, "longest": 9001}
     with pytest.raises(UtilityError, match="so the constrained flow is empty"):
         lab.tradeoff(release, **asked)
@@ -327,7 +329,7 @@ def test_constrained_flows_may_be_empty_where_only_raw_ones_are_asked_for():
 def test_cells_that_filling_adds_later_are_generalised_too():
     """Linear filling puts people in cells that no record is in; an earlier study did not know these."""
     lab, fresh = tiny_lab(), tiny_lab()
-    same = {"index": "square:500", "slot": "3h", "box": TINY_BOX}
+    same = {"index": "square:500", "slot": "3h", "box": TINY_BOX, "outside": "clamp"}
     asked = {"index": ["square:2000", "square:4000"], "knowledge": ["points:1", "top:1"], "basis": "slots"}
     lab.tradeoff(lab.release(fill="none", **same), **asked)
     known = lab.sql("select count(*) from grid.generalised").item()
@@ -420,7 +422,7 @@ def test_the_report_draws_the_trade_off(lab, found, tmp_path):
 )
 def test_a_trade_off_that_makes_no_sense_is_refused_and_leaves_the_lab_as_it_was(given, message):
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     before = {
         name: len(lab.table(name)) for name in ("grid.index", "grid.cell", "study.od", "study.tradeoff", "slots.visit")
     }
@@ -461,7 +463,7 @@ def test_a_rehearsal_leaves_nothing_behind():
 def test_the_command_draws_it_beside_the_study_of_factors(tmp_path, capsys):
     file, drawing = str(tmp_path / "lab.duckdb"), tmp_path / "tradeoff.svg"
     with tiny_lab(file) as lab:
-        lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+        lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     words = ["study", "tradeoff", file, "--index", "square:2000", "square:4000", "--knowledge", "top:1", "--zones"]
     words += [str(TINY / "zones.geojson"), "--measures", "all", "--flows", "raw"]
     assert main([*words, "-o", str(drawing)]) == 0

@@ -149,7 +149,7 @@ def test_the_tiny_town_by_hand():
     The border runs one metre beside the middle of the square, so all this holds to a hundredth.
     """
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     found = lab.utility(release, "square:2000")
     before, after = sides(lab, found.id)
     assert lab.sql("select sum(raw), sum(constrained) from metrics.movement").row(0) == (24, 4)
@@ -176,7 +176,7 @@ def test_the_tiny_town_by_hand():
 
 def test_a_movement_takes_at_least_the_shortest_and_at_most_the_longest_time(tmp_path):
     lab = tiny_lab()
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     for shortest, longest, walks in ((55, 70, 4), (56, 70, 3), (55, 69, 3), (0, 54, 1), (0, 0, 1), (71, 179, 2)):
         found = lab.utility(release, "square:2000", shortest=shortest, longest=longest)
         assert found.losses.filter(measure="all", flows="constrained")["before"].item() == walks, (shortest, longest)
@@ -817,7 +817,7 @@ def test_zones_in_another_coordinate_system_are_converted_and_that_is_said(lab, 
 def test_without_zones_it_says_where_to_get_some():
     lab = tl.open(":memory:")
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
-    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+    release = lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     with pytest.raises(
         UtilityError, match="the lab has no zones to compare flows between: load some with lab.geography"
     ):
@@ -1000,7 +1000,7 @@ def test_what_the_zones_leave_out_of_the_box_is_noted(lab, release, tmp_path):
 def test_the_command_shows_the_ten_losses(tmp_path, capsys):
     file = str(tmp_path / "lab.duckdb")
     with tiny_lab(file) as lab:
-        lab.release(index="square:1000", slot="3h", box=TINY_BOX)
+        lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
     assert main(["utility", file, "square:2000", "square:4000", "--zones", str(TINY / "zones.geojson")]) == 0
     said = capsys.readouterr().out
     assert said.count("utility u") == 2

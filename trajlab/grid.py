@@ -2,15 +2,14 @@
 
 Records stream out of the engine in blocks, get their cells from the index in numpy,
 and stream back, so that memory does not grow with their number. Points outside the
-study box are moved to its edge first, whatever the index (dsilva2024, section IV-C).
-Records that all name a station or place stay there: they are placed once per place.
+study box are left out, or moved to its edge first (dsilva2024, section IV-C), whatever the
+index. Records that all name a station or place stay there: they are placed once per place.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,12 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]
 EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
 _IN_THE_BOX = "(lng between $west and $east or lng + 360 between $west and $east) and lat between $south and $north"
+TILES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Degrees: sides of the tiles that the default study box is made of, the finest that will do."""
+HELD = 0.95
+"""Share of the records that the default study box must hold."""
+CROWD = 10
+"""People whom a tile must have seen to count; with fewer than twenty in the lab, half of them."""
 _BLOCK = 500_000
 
 
@@ -41,7 +46,7 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     """Make sure that every record has its cell in `grid.fix`; returns the index and its id.
 
     Must run inside a transaction. Does nothing when the same records were gridded with
-    the same index before.
+    the same index before. Cells of earlier records stay: releases were made of them.
     """
     area = study_area(store, box)
     if area.box == EVERYWHERE and box is None and not spec.startswith("places"):
@@ -53,10 +58,7 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     index_id = int(hashlib.sha256(identity.encode()).hexdigest()[:12], 16)  # a number: 50 million rows carry it
     if store.rows("select 1 from grid.index where index_id = $id", id=index_id):
         return index_id, index
-    store.con.execute(
-        "delete from grid.fix where index_id in (select index_id from study.gridding where fingerprint <> $now)",
-        {"now": fingerprint},
-    )
+    beyond = _records_beyond(store, area.box)
     _refuse_records_without_place(store, index)
     with progress.step(f"grid {index.name}"):
         _write_fixes(store, index, index_id, area.box, outside, progress)
@@ -73,7 +75,7 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
             }
         ),
     )
-    gridding = {"index_id": [index_id], "fingerprint": [fingerprint], "beyond": [_records_beyond(store, area.box)]}
+    gridding = {"index_id": [index_id], "fingerprint": [fingerprint], "beyond": [beyond]}
     store.insert("study.gridding", pl.DataFrame(gridding))
     found = store.frame("select distinct cell from grid.fix where index_id = $id order by cell", id=index_id)
     add_cells(store, index, index_id, found["cell"].to_numpy())
@@ -88,13 +90,9 @@ def records_fingerprint(store: Store) -> str:
 
 
 def study_area(store: Store, box: Box | None = None) -> StudyArea:
-    """What an index may know: the study box and the reference tables of the lab.
-
-    The default box lies between the 1st and the 99.5th percentile of longitude and of
-    latitude (dsilva2024, section IV-C).
-    """
+    """What an index may know: the study box, given or found, and the reference tables of the lab."""
     return spatial.StudyArea(
-        box=box or _percentile_box(store),
+        box=box or _inhabited_box(store),
         stations=_reference(store, "select station, lat, lng from records.station order by station"),
         places=_reference(store, "select place, lat, lng, parent from records.place order by place"),
         zones=_reference(store, "select zone, parent, polygon from records.zone order by zone"),
@@ -228,64 +226,76 @@ def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
 
 
 def _records_beyond(store: Store, box: Box) -> int:
+    """Records outside the study box; refused where that is all of them."""
     west, south, east, north = box
-    beyond = store.rows(
-        f"select count(*) from records.fix where lng is not null and not ({_IN_THE_BOX})",  # noqa: S608
+    placed, inside = store.rows(
+        f"select count(lat), count(*) filter ({_IN_THE_BOX}) from records.fix",  # noqa: S608
         west=west, south=south, east=east, north=north,
-    )  # fmt: skip
-    return int(beyond[0][0])
+    )[0]  # fmt: skip
+    if placed and not inside:
+        raise ReleaseError(
+            f"no record lies in the box {_told(box)}: the records are about {_told(_inhabited_box(store))}; "
+            "give west, south, east, north in degrees"
+        )
+    return int(placed - inside)
 
 
-def _percentile_box(store: Store) -> Box:
-    records, placed = store.rows("select count(*), count(lat) from records.fix")[0]
+def _inhabited_box(store: Store) -> Box:
+    """The rectangle around all tiles in which enough people were, of the finest tiles that leave out few records.
+
+    The box is published. Each of its sides says that a crowd was in a tile, whoever is in it, and nothing of
+    anybody who went further alone; stray positions fall outside for the same reason.
+    """
+    people, records, placed = store.rows("select count(distinct person), count(*), count(lat) from records.fix")[0]
     if records == 0:
         raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
     if placed == 0:
         return EVERYWHERE  # named places without coordinates: the box plays no part
-    west, east = _percentiles(store, _longitude(store))
-    south, north = _percentiles(store, "lat")
-    # Rounded outwards: the box is published, and must not show the coordinates of a single record.
-    low = [math.floor(side * 1000) / 1000 for side in (west, south)]
-    high = [math.ceil(side * 1000) / 1000 for side in (east, north)]
-    turn = 360 if low[0] > 180 else 0  # wholly east of the antimeridian
-    return (low[0] - turn, low[1], high[0] - turn, high[1])
+    crowd = max(1, min(CROWD, people // 2), people // 1000)
+    for side in TILES:
+        x, y, visitors, held = np.array(store.rows(_TILE, per_degree=1 / side), dtype=np.int64).T
+        crowded = visitors >= crowd
+        if not crowded.any():
+            continue
+        across = _around_the_antimeridian(x[crowded] * side)
+        if across:
+            x = np.where(x < 0, x + round(360 / side), x)
+        west, east, south, north = x[crowded].min(), x[crowded].max(), y[crowded].min(), y[crowded].max()
+        inside = (x >= west) & (x <= east) & (y >= south) & (y <= north)
+        if held[inside].sum() >= HELD * placed:
+            edges = [round(float(edge) * side, 1) for edge in (west, south, east + 1, north + 1)]
+            turn = 360.0 if edges[0] >= 180 else 0.0  # wholly east of the antimeridian
+            last = 360.0 if across else 180.0
+            return (max(edges[0] - turn, -180.0), max(edges[1], -90.0), min(edges[2], last) - turn, min(edges[3], 90.0))
+    return EVERYWHERE
 
 
-def _longitude(store: Store) -> str:
-    """Longitudes as they are, or counted eastwards from 0 where the records lie around the antimeridian.
-
-    They do where an empty half of the globe lies elsewhere, and less than 10 degrees are empty here.
-    """
-    bins = store.rows("select distinct floor(lng * 100)::integer from records.fix where lng is not null order by 1")
-    hundredths = np.array([b for (b,) in bins])
-    here, elsewhere = hundredths[0] + 36_000 - hundredths[-1], np.diff(hundredths).max(initial=0)
-    return "(case when lng < 0 then lng + 360 else lng end)" if here < 1000 and elsewhere >= 18_000 else "lng"
+def _around_the_antimeridian(lon: np.ndarray[Any, Any]) -> bool:
+    """Whether an empty half of the globe lies elsewhere, and less than 10 degrees are empty there."""
+    seen = np.unique(lon)
+    return bool(seen[0] + 360 - seen[-1] < 10 and np.diff(seen).max(initial=0) >= 180)
 
 
-def _percentiles(store: Store, column: str) -> tuple[float, float]:
-    """The 1st and 99.5th percentile, exact, without sorting everything.
+_TILE = """
+with visitor as (
+    select
+        floor(lng * $per_degree)::integer as x,
+        floor(lat * $per_degree)::integer as y,
+        person,
+        count(*) as records
+    from records.fix
+    where lat is not null
+    group by x, y, person
+)
 
-    A histogram finds the narrow bin that holds each percentile; only that bin is sorted.
-    """
-    bins = store.rows(
-        f"select floor({column} * 100)::integer as bin, count(*) from records.fix "  # noqa: S608
-        f"where {column} is not null group by bin order by bin"
-    )
-    upto = np.cumsum([records for _, records in bins])
+select x, y, count(*) as people, sum(records)::bigint as records
+from visitor
+group by x, y
+"""
 
-    def at(share: float) -> float:
-        rank = max(math.ceil(share * int(upto[-1])) - 1, 0)
-        place = int(np.searchsorted(upto, rank, side="right"))
-        before = int(upto[place - 1]) if place else 0
-        value = store.rows(
-            f"select {column} from records.fix where floor({column} * 100)::integer = $bin "  # noqa: S608
-            f"order by {column} limit 1 offset $skip",
-            bin=bins[place][0],
-            skip=rank - before,
-        )
-        return float(value[0][0])
 
-    return at(0.01), at(0.995)
+def _told(box: Box) -> str:
+    return ", ".join(f"{side:g}" for side in box)
 
 
 def _reference(store: Store, sql: str) -> pl.DataFrame | None:

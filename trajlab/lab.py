@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +137,7 @@ class Lab:
         people: int | None = None,
         seed: int = 0,
         box: Box | None = None,
-        outside: str = "clamp",
+        outside: str = "drop",
     ) -> Release:
         """Publish counts per cell and slot; the same request twice is built once.
 
@@ -145,8 +146,10 @@ class Lab:
         choose the period (local dates); with `align` each person's best-covered stretch of
         `days` days is laid onto it, weekday on weekday. `coverage` leaves out people with
         records in a smaller share of slots; `people` keeps a seeded sample of that size.
-        `box` (west, south, east, north) is the study box, by default the 1st to 99.5th
-        percentile; `outside` says what happens to points beyond it: clamp or drop.
+        A lab with fewer is refused. `box` (west, south, east, north) is the study box, by default
+        one around all tenths of a degree where many people were; `outside` says what happens to
+        points beyond it: drop, or clamp to its edge. The result has `notes` on what was left
+        out, moved or filled in (`study.note`).
         """
         from trajlab.publish import Settings, publish
         from trajlab.slots import slot_seconds
@@ -519,10 +522,10 @@ class Lab:
         from trajlab.release import Release
 
         if isinstance(release, str):
-            return self.published(release)
+            release = self.published(release)
         if not isinstance(release, Release):
             raise ReleaseError(f"a release, or its id, is needed here, not {release!r}")
-        return release
+        return replace(release, notes=())  # they are for the publisher; an attack sees what is published
 
     def table(self, name: str) -> pl.DataFrame:
         """A whole table of the lab as a polars frame, in the order of its key."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from trajlab import slots
+from trajlab import notes, slots
 from trajlab.errors import ReleaseError, SlotError, UnknownNameError
 from trajlab.grid import Box, add_cells, grid, records_fingerprint
 from trajlab.query import catalogue
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trajlab.spatial import SpatialIndex
     from trajlab.store import Store
 
-OUTSIDE = ("clamp", "drop")
+OUTSIDE = ("drop", "clamp")
 LONGEST = 36_600
 """Days of a release: a hundred years, so that slots stay countable."""
 
@@ -46,7 +46,7 @@ class Settings:
     people: int | None = None
     seed: int = 0
     box: Box | None = None
-    outside: str = "clamp"
+    outside: str = "drop"
 
     def __post_init__(self) -> None:
         for name in ("min_count", "people", "days", "seed"):
@@ -118,6 +118,8 @@ def publish(store: Store, settings: Settings, progress: Progress) -> Release:
         plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store))
         if not store.rows("select 1 from counts.release where release_id = $id", id=plan.release_id):
             _build(store, plan, progress)
+        elif settings.tz is not None:
+            notes.zone_was_meant(store, plan.release_id)
     return load(store, plan.release_id)
 
 
@@ -152,6 +154,7 @@ def load(store: Store, release_id: str) -> Release:
             "select slot, origin, destination, people from counts.flow where release_id = $id order by all",
             id=release_id,
         ),
+        notes=notes.of(store, release_id),
     )  # fmt: skip
 
 
@@ -168,6 +171,7 @@ def _build(store: Store, plan: _Plan, progress: Progress) -> None:
             _interpolate(store, plan, progress)
         with progress.step(query.table, poll=store.con.query_progress):
             store.build(query, **params)
+    notes.write(store, plan.release_id, zone_given=plan.settings.tz is not None)
 
 
 def _interpolate(store: Store, plan: _Plan, progress: Progress) -> None:
@@ -204,10 +208,10 @@ def _calendars(store: Store, settings: Settings) -> tuple[slots.Calendar, slots.
 
 
 def _zone_of_the_records(store: Store) -> str:
-    zones = [tz for (tz,) in store.rows("select distinct tz from records.source where tz is not null order by tz")]
+    zones = notes.zones(store)
     if len(zones) > 1:
         raise SlotError(f"the records were ingested in {len(zones)} zones ({', '.join(zones)}): say which with tz=...")
-    return str(zones[0]) if zones else "UTC"
+    return zones[0] if zones else "UTC"
 
 
 def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
@@ -221,6 +225,11 @@ def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
             f"nobody has records in at least {plan.settings.coverage:.0%} of the slots; the best covered person has "
             f"{best:.1%}: lower coverage, or use longer slots"
         )
+    if plan.settings.people is not None and kept < plan.settings.people:
+        raise ReleaseError(
+            f"people={plan.settings.people:,} were asked for, and only {kept:,} are covered in this period, study box "
+            "and slot: ask for fewer, or lower coverage"
+        )
 
 
 def _describe(store: Store, plan: _Plan) -> None:
@@ -232,6 +241,7 @@ def _describe(store: Store, plan: _Plan) -> None:
     kept = store.rows("select count(*) filter (kept) from slots.person where release_id = $id", id=plan.release_id)
     recorded = store.rows("select count(distinct person) from records.fix")
     beyond = store.rows("select beyond from study.gridding where index_id = $id", id=plan.index_id)
+    newest = store.rows("select max(source_id) from records.source")
     gridded = store.rows("select count(*) from grid.fix where index_id = $id", id=plan.index_id)
     published = {
         "release_id": plan.release_id,
@@ -249,6 +259,7 @@ def _describe(store: Store, plan: _Plan) -> None:
         "release_id": plan.release_id,
         "settings": json.dumps(plan.told, sort_keys=True),
         "fingerprint": plan.fingerprint,
+        "last_source": newest[0][0],
         "people": kept[0][0],
         "left_out": recorded[0][0] - kept[0][0],
         "records": gridded[0][0],

@@ -29,7 +29,8 @@ class Release:
 
     `counts` has one row per published count (`slot, cell, people`), `cells` one row per
     published cell (`cell, x, y` in metres, and what else is known of it). A cell that
-    is missing from a slot has nobody there, or fewer than `min_count`.
+    is missing from a slot has nobody there, or fewer than `min_count`. `notes` are for whoever
+    made the release: what was left out, moved or filled in on the way.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Release:
     tz: str = "local"
     min_count: int = 1
     flows: pl.DataFrame | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.slots < 1:

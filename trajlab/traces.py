@@ -147,8 +147,6 @@ def _built(store: Store, traces_id: str, release_id: str, run_id: str | None, ba
     ((index_id, slots),) = store.rows(
         "select index_id, slots from counts.release where release_id = $id", id=release_id
     )
-    if run_id is None:
-        _refuse_without_records(store, release_id, index_id)
     params = {
         "traces_id": traces_id,
         "release_id": release_id,
@@ -168,12 +166,3 @@ def _built(store: Store, traces_id: str, release_id: str, run_id: str | None, ba
 def _refuse_made_elsewhere(store: Store, release_id: str) -> None:
     if not store.rows("select 1 from slots.person where release_id = $id limit 1", id=release_id):
         raise RiskError(f"release {release_id} was made elsewhere: the lab does not know the people behind it")
-
-
-def _refuse_without_records(store: Store, release_id: str, index_id: int) -> None:
-    """Cells of records are kept for the records that the lab has now: a later gridding clears older ones."""
-    if not store.rows("select 1 from grid.fix where index_id = $id limit 1", id=index_id):
-        raise RiskError(
-            f"records were added to the lab after release {release_id} was made, and the cells of its own are "
-            "no longer kept: make the release again, and ask about that"
-        )

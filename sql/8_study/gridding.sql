@@ -5,4 +5,4 @@
 -- columns:
 --   index_id     UBIGINT  the index, see grid.index
 --   fingerprint  VARCHAR  digest of the records
---   beyond       BIGINT   records outside the study box, moved to its edge or dropped as the settings say
+--   beyond       BIGINT   records outside the study box, left out or moved to its edge as the settings say

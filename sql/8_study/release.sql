@@ -9,8 +9,9 @@
 --   release_id   VARCHAR  the release
 --   settings     VARCHAR  JSON: every setting of the release, sorted by name
 --   fingerprint  VARCHAR  digest of the records it was made from
+--   last_source  INTEGER  the newest source of those records, see records.source; later ones are not in it
 --   people       BIGINT   people in the release
 --   left_out     BIGINT   people with records that the release leaves out
 --   records      BIGINT   records gridded for the release
---   outside      BIGINT   records outside the study box, moved to its edge or dropped as the settings say
+--   outside      BIGINT   records outside the study box, left out or moved to its edge as the settings say
 --   versions     VARCHAR  JSON: versions of trajlab, DuckDB and polars

@@ -34,6 +34,8 @@ def release(args: argparse.Namespace) -> None:
         )
         summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
         print(as_lines(summary))
+        for note in made.notes:
+            print(note)
 
 
 def _release_options(c: argparse.ArgumentParser) -> None:
@@ -59,7 +61,7 @@ def _release_options(c: argparse.ArgumentParser) -> None:
         "--box", type=float, nargs=4, metavar=("WEST", "SOUTH", "EAST", "NORTH"), help="study box in degrees"
     )
     c.add_argument(
-        "--outside", default="clamp", help="points beyond the box: clamp to its edge, or drop (default: clamp)"
+        "--outside", default="drop", help="points beyond the box: drop, or clamp to its edge (default: drop)"
     )
 
 

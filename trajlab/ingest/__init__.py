@@ -17,11 +17,12 @@ import duckdb
 
 from trajlab.errors import IngestError
 from trajlab.ingest.batch import Batch, Progress
-from trajlab.ingest.clean import move_duplicates, move_single_location_people
+from trajlab.ingest.clean import move_duplicates, move_single_location_people, move_zero_zero
 from trajlab.ingest.judge import VIEWS
 from trajlab.ingest.kinds import load, names
 from trajlab.ingest.reference import add_places, add_places_seen, add_stations
 from trajlab.ingest.times import check_zone
+from trajlab.notes import NO_ZONE
 
 __all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
 
@@ -101,6 +102,10 @@ def ingest(
             batch.add(table)
     if batch.empty and opened == len(batch.empty):
         raise IngestError(f"{batch.empty[0]}: no data rows, only column names")
+    if batch.at_zero and (note := move_zero_zero(con, first)):
+        notes.append(note)
+    if tz is None and batch.sources:
+        notes.append(NO_ZONE)
     tell("looking for duplicates")
     move_duplicates(con, first)
     if reader.reference == "places":

@@ -39,6 +39,7 @@ class Batch:
     empty: list[str] = field(default_factory=list)
     mapping: dict[str, str] = field(default_factory=dict)
     rows: int = 0
+    at_zero: int = 0
     people_new: int = 0
 
     def add(self, table: Table) -> None:
@@ -111,8 +112,7 @@ class Batch:
             self.notes.append(
                 f"{table.name}: {seen.repeated:,} local times were shown twice by the clock; the first was taken"
             )
-        if seen.at_zero:
-            self.notes.append(f"{table.name}: {seen.at_zero:,} rows lie exactly at 0, 0 and were kept")
+        self.at_zero += seen.at_zero
 
     def _known(self, name: str, fingerprint: str, settings: Mapping[str, object]) -> bool:
         before = self.con.sql(

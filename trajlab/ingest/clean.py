@@ -1,4 +1,4 @@
-"""What is taken out again once everything is in: doubles, and people who never move (song2014 §4).
+"""What is taken out again once everything is in: 0, 0, doubles, and people who never move (song2014 §4).
 
 Rows are moved to `records.rejected`, never lost, so that for every source rows = fixes +
 rejected rows.
@@ -11,6 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 PASS = 100_000_000
+AT_ZERO = "at 0, 0: what receivers without a position write"
+LIVED_IN = 0.01
+"""Share of other records within a degree of 0, 0 from which it is a place like any other."""
 
 
 def move_duplicates(
@@ -50,6 +53,25 @@ def move_duplicates(
     return int(moved)
 
 
+def move_zero_zero(con: duckdb.DuckDBPyConnection, first_source: int) -> str | None:
+    """Move fixes at exactly 0, 0 out, unless the data lie there; a note where they stay.
+
+    The data lie there when at least one in a hundred of the other records is within a degree, or there are no
+    others. All that the lab has is asked, so neither the order of rows nor their division into files matters.
+    """
+    ((zero, near, others),) = con.sql(_AROUND_ZERO, params={"first": first_source}).fetchall()
+    if not zero:
+        return None
+    if near >= LIVED_IN * others:
+        told = f"{near / others:.1%} of the others are within a degree of it" if others else "there are no others"
+        return f"{zero:,} rows lie exactly at 0, 0 and were kept: {told}"
+    params = {"first": first_source}
+    con.execute(_ZERO_REJECTED, params | {"reason": AT_ZERO})
+    con.execute(_FORGET_CALLS.format(table="records.rejected"))
+    con.execute("delete from records.fix where lat = 0 and lng = 0 and source_id >= $first", params)
+    return None
+
+
 def move_single_location_people(con: duckdb.DuckDBPyConnection) -> int:
     """Move the fixes of everybody whom the lab knows at one place only; the number of people.
 
@@ -64,6 +86,22 @@ def move_single_location_people(con: duckdb.DuckDBPyConnection) -> int:
     con.execute("drop table ingest_single")
     return int(people)
 
+
+_AROUND_ZERO = """
+select
+    count(*) filter (lat = 0 and lng = 0 and source_id >= $first),
+    count(*) filter (abs(lat) <= 1 and abs(lng) <= 1 and not (lat = 0 and lng = 0)),
+    count(lat) filter (not (lat = 0 and lng = 0))
+from records.fix
+"""
+
+_ZERO_REJECTED = """
+insert into records.rejected
+select source_id, source_row, $reason
+from records.fix
+where lat = 0 and lng = 0 and source_id >= $first
+order by source_id, source_row
+"""
 
 _SPAN = "select count(*), min(ts), max(ts) from records.fix where source_id >= $first"
 

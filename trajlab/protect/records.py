@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ProtectionError
-from trajlab.grid import records_fingerprint
 from trajlab.plain import spelled
 from trajlab.protect import load
 from trajlab.traces import UNPROTECTED, Traces, tick_seconds
@@ -79,10 +78,10 @@ def _find_parts(store: Store, traces: Traces) -> None:
 
 
 def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
-    ((made_from, grid, kept),) = store.rows(
+    ((last_source, grid, kept),) = store.rows(
         """
         select
-            study.fingerprint,
+            study.last_source,
             (select settings from grid.index where index_id = release.index_id),
             (select sum(records) from (select distinct person, records from slots.trace where traces_id = $id))
         from counts.release as release
@@ -92,10 +91,6 @@ def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
         id=traces.id,
         release=traces.release_id,
     )
-    if made_from != records_fingerprint(store):
-        raise ProtectionError(
-            f"records were added to the lab after release {traces.release_id} was made: make it again, and protect that"
-        )
     place = spelled("fix", {"place": "VARCHAR"}) if form == "csv" else "fix.place"
     area = json.loads(grid)
     west, south, east, north = area["box"]
@@ -112,14 +107,17 @@ def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
             join part_of_slot on part_of_slot.slot = clock.slot - person.first_slot
             join slots.trace as trace
                 on trace.traces_id = $id and trace.person = fix.person and trace.part = part_of_slot.part
-            where $everywhere or fix.lng is null
+            where fix.source_id <= $last_source and (
+                $everywhere or fix.lng is null
                 or (fix.lng between $west and $east and fix.lat between $south and $north)
+            )
             order by trace.trace, fix.ts, fix.lat, fix.lng, fix.place
         ) to $file (format {form})
         """,  # noqa: S608
         file=str(file),
         id=traces.id,
         release=traces.release_id,
+        last_source=last_source,
         tick=tick_seconds(store, traces.release_id),
         everywhere=area["outside"] != "drop",
         west=west,
@@ -128,5 +126,8 @@ def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
         north=north,
     )
     if written != kept:
-        raise ProtectionError(f"{kept:,} records should have been written and {written:,} were: no file was made")
+        raise ProtectionError(
+            f"{kept:,} records are behind release {traces.release_id} and the lab has {written:,} of them now: were "
+            "people taken out of it since (drop_single_location)? No file was made"
+        )
     return int(written)

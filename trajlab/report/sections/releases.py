@@ -46,6 +46,11 @@ from sized
 group by release_id, size
 order by release_id, min(people)
 """
+NOTES = """
+select release_id, note
+from study.note
+order by release_id, not starts_with(note, 'warning'), about
+"""
 CLASSES = ("1", "2", "3–4", "5–9", "10–19", "20 or more")
 
 _COLUMNS = {
@@ -59,7 +64,7 @@ _COLUMNS = {
 def render(contents: Contents) -> Html | None:
     if not contents.releases:
         return None
-    return join(_compared(contents), _sizes(contents))
+    return join(_compared(contents), _notes(contents), _sizes(contents))
 
 
 def _compared(contents: Contents) -> Html:
@@ -67,6 +72,16 @@ def _compared(contents: Contents) -> Html:
     show = dict.fromkeys(("alone", "filled", "hidden"), words.share) | {"median_area_km2": words.number}
     shown = table("What each release holds", named.select(list(_COLUMNS)), show=show, heads=_COLUMNS)
     return block(shown, contents.summary)
+
+
+def _notes(contents: Contents) -> Html | None:
+    answer = contents.ask(NOTES)
+    shown = {release.id for release in contents.releases}
+    told = [(contents.name_of(row["release_id"]), row["note"]) for row in answer.frame.iter_rows(named=True)
+            if row["release_id"] in shown]  # fmt: skip
+    if not told:
+        return None
+    return block(table("What to know of them", pl.DataFrame(told, schema=["Release", "Note"], orient="row")), answer)
 
 
 def _sizes(contents: Contents) -> Html | None:
