@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajlab import plain
+from trajlab import listing, plain
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue
@@ -65,20 +65,15 @@ def make_folder(folder: Path) -> None:
         raise LabError(f"{folder} cannot be made: {error.strerror or error}") from error
 
 
-TOLD = """
-select
-    release_id,
-    release_id || ' (' || index_name || ', ' || slot_seconds // 60 || ' min, fill ' || fill
-        || ', counts from ' || min_count || ')' as told,
-    min_count
-from counts.release
-order by index_name, slot_seconds, min_count, release_id
-"""
+def _known(store: Store) -> dict[str, str]:
+    """What to call each release, by its id."""
+    rows = store.frame(listing.RELEASES).to_dicts()
+    return dict(zip((str(row["release_id"]) for row in rows), listing.lines(rows), strict=True))
 
 
 def _one(store: Store, asked: str | None) -> str:
     """The release to publish: the one asked for, or the only one."""
-    known = {release_id: told for release_id, told, _ in store.rows(TOLD)}
+    known = _known(store)
     if asked is not None:
         if asked not in known:
             raise UnknownNameError("release", asked, known.values())
@@ -88,20 +83,20 @@ def _one(store: Store, asked: str | None) -> str:
     if len(known) > 1:
         raise ReleaseError(
             f"the lab has {len(known)} releases and one is published at a time: say which; "
-            f"there are: {', '.join(known.values())}"
+            f"there are: {'; '.join(known.values())}"
         )
-    return str(next(iter(known)))
+    return next(iter(known))
 
 
 def _notes(store: Store, chosen: str) -> Iterator[str]:
     """What is exported, and what could undo it."""
-    known = {release_id: (told, least) for release_id, told, least in store.rows(TOLD)}
-    told, least = known.pop(chosen)
-    yield f"release {told}"
+    known = _known(store)
+    ((least,),) = store.rows("select min_count from counts.release where release_id = $id", id=chosen)
+    yield f"release {known.pop(chosen)}"
     if least <= 1:
         yield "warning: its counts begin at one person, nothing was left out; min_count leaves out small ones"
     elif known:
-        some = ", ".join(other for other, _ in list(known.values())[:3])
+        some = "; ".join(list(known.values())[:3])
         more = f" and {len(known) - 3} more" if len(known) > 3 else ""
         yield (
             f"warning: publish no other release of this lab beside it ({some}{more}): counts left out here can be "

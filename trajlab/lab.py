@@ -345,10 +345,13 @@ class Lab:
         return remedies(self, timetable, index=index, slot=slot, basis=basis, release=made, question=question)
 
     def _only_release(self) -> str:
-        known = self.table("counts.release")["release_id"].to_list()
+        from trajlab import listing
+
+        known = self.sql(listing.RELEASES).to_dicts()
         if len(known) == 1:
-            return str(known[0])
-        there = f"the lab has {len(known)} releases: say which" if known else "the lab has no release yet: make one"
+            return str(known[0]["release_id"])
+        which = f"the lab has {len(known)} releases: say which; there are: {'; '.join(listing.lines(known))}"
+        there = which if known else "the lab has no release yet: make one"
         raise ScheduleError(f"schedules are those behind a release, and {there}")
 
     def protect(

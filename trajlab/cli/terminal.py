@@ -79,15 +79,14 @@ def only_release(lab: Lab, asked: str | None) -> str:
     """The release asked for; without asking, the only one there is."""
     if asked is not None:
         return asked
-    known = lab.sql(
-        "select release_id, release_id || ' (' || index_name || ', ' || slot_seconds // 60 || ' min, fill ' || fill "
-        "|| ')' as told from counts.release order by index_name, release_id"
-    )
+    from trajlab import listing
+
+    known = lab.sql(listing.RELEASES)
     if len(known) == 1:
         return str(known["release_id"][0])
     if not len(known):
         raise TrajlabError("the lab has no release yet: make one with trajlab release")
-    there = ", ".join(known["told"])
+    there = "; ".join(listing.lines(known.to_dicts()))
     raise TrajlabError(f"the lab has {len(known)} releases: say which with --release; there are: {there}")
 
 

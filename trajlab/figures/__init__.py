@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from trajlab.errors import FigureError, LabError, UnknownNameError
 from trajlab.figures.figure import Drawn, Figure
+from trajlab.listing import RELEASES, lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +55,7 @@ def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
         lacks = "lacks" if release is not None else "has"
         raise FigureError(f"{name}: {where} {lacks} what it is drawn from; it needs {figure.needs}")
     if len(answers) > 1 and not figure.across:
-        there = ", ".join(answers)
+        there = "; ".join(lines([row for row in lab.sql(RELEASES).to_dicts() if row["release_id"] in answers]))
         raise FigureError(f"{name} can be drawn for {len(answers)} releases: say which; there are: {there}")
     fullest = max(answers, key=lambda release_id: len(answers[release_id]))
     return Drawn(figure, fullest, answers[fullest])

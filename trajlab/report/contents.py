@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from trajlab import listing
 from trajlab.query import catalogue
 from trajlab.report import words
 from trajlab.report.evidence import Answer
@@ -66,6 +67,8 @@ select
     size.median_area_km2,
     published.largest_count,
     made.left_out,
+    made.last_source,
+    made.settings,
     release.index_id,
     release.starts,
     release.tz,
@@ -129,7 +132,7 @@ class Published:
     @property
     def period(self) -> tuple[dt.date, dt.date] | None:
         """First and last day; None for a table that tells no dates."""
-        if not _dated(self.row):
+        if not listing.dated(self.row):
             return None
         first = self.row["starts"].date()
         return first, first + dt.timedelta(days=self.days - 1)
@@ -175,23 +178,10 @@ class Contents:
         return next((release.name for release in self.releases if release.id == release_id), release_id)
 
 
-def _dated(row: dict[str, Any]) -> bool:
-    return bool(row["starts"].year > 1970)  # where a published table has no times, Release.from_matrix starts in 1970
-
-
 def _names(rows: list[dict[str, Any]]) -> list[str]:
     """The kind of cells, then only those settings in which the releases differ, then the id."""
-    told = {
-        "index_name": lambda row: words.cells(row["index_name"]),
-        "slot_seconds": lambda row: words.span(row["slot_seconds"]),
-        "fill": lambda row: f"fill {row['fill']}",
-        "min_count": lambda row: f"counts from {row['min_count']}",
-        "people": lambda row: words.people(row["people"]),
-        "starts": lambda row: f"from {row['starts']:%Y-%m-%d}" if _dated(row) else "without dates",
-        "slots": lambda row: words.counted(row["slots"], "slot"),
-    }
-    differing = [key for key in told if key == "index_name" or len({row[key] for row in rows}) > 1]
-    names = [" · ".join(told[key](row) for key in differing) for row in rows]
+    told = listing.differences(rows, besides=("index_name",))
+    names = [" · ".join([words.cells(row["index_name"]), *more]) for row, more in zip(rows, told, strict=True)]
     return [
         f"{name} ({row['release_id']})" if names.count(name) > 1 else name
         for name, row in zip(names, rows, strict=True)
