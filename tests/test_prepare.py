@@ -69,6 +69,23 @@ def test_the_five_sub_datasets_of_table_1_have_a_recipe():
         prepare(tl.open(":memory:"), "geolife-99", "Data")
 
 
+def test_a_preparation_that_stopped_before_its_release_goes_on_when_asked_again(beijing, monkeypatch):
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    lab = tl.open(":memory:")
+    monkeypatch.setattr(type(lab), "release", stop)
+    with pytest.raises(KeyboardInterrupt):
+        prepare(lab, GEOLIFE, beijing)
+    monkeypatch.undo()
+    other = tl.open(":memory:")
+    assert prepare(lab, GEOLIFE, beijing).release.id == prepare(other, GEOLIFE, beijing).release.id
+    assert lab.table("records.fix").equals(other.table("records.fix"))
+    track(beijing, "dan", "2008-11-01 08:00:30", HOME, WORK, WORK)  # another download is another sub-dataset
+    with pytest.raises(IngestError, match="the lab already holds records"):
+        prepare(lab, GEOLIFE, beijing)
+
+
 def test_people_of_different_years_start_together(beijing):
     lab = tl.open(":memory:")
     done = prepare(lab, GEOLIFE, beijing)

@@ -23,6 +23,8 @@ import polars as pl
 
 from trajlab.engine.duckdb import connect, said_kindly
 from trajlab.errors import IngestError, UnknownNameError
+from trajlab.ingest.csvfile import fingerprint
+from trajlab.ingest.files import DataFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -101,8 +103,8 @@ def prepare(
     (`dataclasses.replace(recipe("geolife-37"), months=4)`). The download is only read.
     """
     name, chosen = (dataset, recipe(dataset)) if isinstance(dataset, str) else (_name(dataset), dataset)
-    if lab.sql("select count(*) from records.source").item():
-        raise IngestError("the lab already holds records, and a release counts everybody in it: prepare into a new lab")
+    records_of = f"{name}.parquet"
+    _refuse_others(lab, "name", records_of)
     with (
         said_kindly(f"preparing {name}"),
         connect(":memory:", memory_limit=memory_limit, threads=threads) as con,
@@ -110,14 +112,21 @@ def prepare(
     ):
         draft = chosen.follow(con, Path(download))
     with tempfile.TemporaryDirectory(prefix="trajlab-") as folder:
-        records = Path(folder) / f"{name}.parquet"
+        records = Path(folder) / records_of
         draft.records.write_parquet(records)
+        _refuse_others(lab, "fingerprint", fingerprint(DataFile(records, records_of)))
         if draft.zones is not None:
             zones = Path(folder) / f"{name}.geojson"
             zones.write_text(json.dumps(draft.zones), encoding="utf-8")
             lab.geography(zones=zones)
         lab.ingest(records, tz=draft.release["tz"])
     return Prepared(name, lab.release(**draft.release), chosen.published, draft.steps)
+
+
+def _refuse_others(lab: Lab, column: str, own: str) -> None:
+    """Records of the same preparation may be there: it was interrupted before its release, and goes on."""
+    if lab.sql(f"select count(*) from records.source where {column} <> $own", own=own).item():  # noqa: S608
+        raise IngestError("the lab already holds records, and a release counts everybody in it: prepare into a new lab")
 
 
 def recipe(name: str) -> Recipe:
