@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import sys
 
 import polars as pl
@@ -65,18 +66,18 @@ def test_no_escape_from_a_file_name_reaches_the_terminal_in_messages(hostile, tm
     assert r"no\x1b]0;owned\x07" in err
 
 
-def test_no_escape_from_a_label_reaches_the_terminal_in_progress(monkeypatch):
+def test_no_escape_from_a_label_reaches_the_terminal_in_progress():
     stream = Terminal()
-    progress = Progress(stream, patience=0.0)
-    with progress.step(f"reading{TITLE}"):
+    seconds = itertools.count(0, 10)
+    progress = Progress(stream, clock=lambda: float(next(seconds)))
+    with progress.step(f"reading{TITLE}", watched=False):
         progress.show(1, 2)
-    assert "reading\\x1b]0;owned\\x07 [" in stream.getvalue()
+        progress.label(f"then{TITLE}")
+        progress.show(1, 2)
+        Steps(1, progress).next(f"risk{TITLE}")
+    for told in ("reading", "then", "1 of 1: risk"):
+        assert f"{told}\\x1b]0;owned\\x07" in stream.getvalue()
     assert stream.getvalue().replace("\r\x1b[K", "").count("\x1b") == 0
-    monkeypatch.setattr(sys, "stderr", stream := Terminal())
-    steps = Steps(1)
-    steps._began -= 10
-    steps.next(f"risk{TITLE}")
-    assert stream.getvalue() == "1 of 1: risk\\x1b]0;owned\\x07\n"
 
 
 def test_programs_get_text_to_the_byte_and_terminals_do_not(hostile, monkeypatch):

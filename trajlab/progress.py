@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
+from trajlab.plain import exact, printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -41,7 +43,7 @@ class Progress:
     def __init__(
         self, stream: TextIO | None = None, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._stream = stream if stream is not None else sys.stderr
+        self._stream = exact(stream if stream is not None else sys.stderr)
         self._live = self._stream.isatty()
         self._quiet, self._clock = quiet, clock
         self._steps: list[_Step] = []
@@ -74,7 +76,7 @@ class Progress:
             if self._steps:
                 now = self._clock()
                 step = self._steps[-1]
-                step.label, step.parts, step.share, step.moved = text, True, 0.0, now
+                step.label, step.parts, step.share, step.moved = printable(text), True, 0.0, now
 
     def show(self, done: float, total: float) -> None:
         """Say how much of the current step is done."""
@@ -92,7 +94,7 @@ class Progress:
             self._resume(now)
             if not self._quiet and (now - self._working >= PATIENCE if self._live else self._may_speak(now)):
                 self._spoke = now
-                self._write(f"{text}\n")
+                self._write(f"{printable(text)}\n")
             self._ended = now
 
     def tick(self, poll: Callable[[], float] | None) -> None:
@@ -131,7 +133,7 @@ class Progress:
         with self._lock:
             now = self._clock()
             self._resume(now)
-            self._steps.append(_Step(label, now, now))
+            self._steps.append(_Step(printable(label), now, now))
             return self._steps[-1]
 
     def _end(self, step: _Step) -> None:
