@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import datetime as dt
+from fractions import Fraction
 from zoneinfo import ZoneInfo
 
+import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from trajlab import slots, spatial
 from trajlab.errors import SlotError
 from trajlab.slots import Calendar, slot_seconds, write_clock
+from trajlab.spatial.projection import LocalMetres
 from trajlab.store import Store
 
 ZONES = [
@@ -121,3 +126,50 @@ def test_a_tick_is_no_shorter_than_the_zone_asks_for():
         ("America/St_Johns", "2006-05-01", 900), ("Asia/Kathmandu", "2024-03-30", 900), ("Africa/Monrovia", "1971-12-31", 30),
     ):  # fmt: skip
         assert write_clock(Store(), "r", Calendar(dt.date.fromisoformat(start), 10, 1800, tz)) == tick, (tz, start)
+
+
+TOWN = spatial.StudyArea((24.0, 59.0, 25.0, 60.0))
+squares = st.tuples(st.integers(20, 60), st.integers(20, 60))
+
+
+def walked(index, ends, steps):
+    """The cells of linear filling on the ways between the ends, `steps` slots long."""
+    plane = LocalMetres.amid(TOWN.box)
+    cells = np.array([[row << 32 | column for column, row in pair] for pair in ends], dtype=np.uint64).T
+    (x, y), (next_x, next_y) = (plane.forward(*index.anchor(each)) for each in cells)
+    columns = {
+        "person": 1,
+        "slot": 0,
+        "cell": cells[0],
+        "next_cell": cells[1],
+        "x": x,
+        "y": y,
+        "next_x": next_x,
+        "next_y": next_y,
+    }
+    gaps = pl.DataFrame({**columns, "missing": np.array(steps) - 1})
+    found = slots._on_the_line(gaps, "r", index, plane)["cell"].to_numpy()
+    return np.split(found, np.cumsum(np.array(steps) - 1)[:-1])
+
+
+def exactly(ends, steps):
+    """The same in fractions: on a border, the side of the end that is nearer in time, or else the first in order."""
+    for k in range(1, steps):
+        near = ends[0] if 2 * k < steps else ends[1] if 2 * k > steps else min(ends)
+        place = []
+        for start, end, kept in zip(*ends, near, strict=True):
+            at = start + Fraction(1, 2) + Fraction(k * (end - start), steps)
+            place.append(at.numerator - (kept < at) if at.denominator == 1 else at // 1)
+        yield place[1] << 32 | place[0]
+
+
+@pytest.mark.parametrize("side", ["500", "333.333", "64.001"])
+@settings(max_examples=25, deadline=None)
+@given(ways=st.lists(st.tuples(squares, squares, st.integers(2, 24)), min_size=1, max_size=30))
+def test_a_point_on_a_border_is_on_the_side_of_the_end_that_is_nearer_in_time(side, ways):
+    index = spatial.build(f"square:{side}", TOWN)
+    ends, steps = [way[:2] for way in ways], [way[2] for way in ways]
+    there, back = walked(index, ends, steps), walked(index, [pair[::-1] for pair in ends], steps)
+    for pair, length, forth, home in zip(ends, steps, there, back, strict=True):
+        assert forth.tolist() == list(exactly(pair, length))
+        assert home.tolist() == forth.tolist()[::-1]

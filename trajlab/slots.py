@@ -31,6 +31,7 @@ DAY = 86_400
 FILLS = ("static", "linear", "none")
 _UNITS = {"s": 1, "sec": 1, "min": 60, "m": 60, "h": 3600, "hour": 3600, "d": DAY, "day": DAY}
 _GAP_BLOCK = 4_000_000
+_HAIR = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,8 @@ def _gaps(store: Store, release_id: str, index_id: int, slots: int) -> pl.DataFr
         with known as (
             select
                 observed.person, observed.slot - person.first_slot as slot,
-                cell.x, cell.y,
+                cell.cell, cell.x, cell.y,
+                lead(cell.cell) over in_time as next_cell,
                 lead(observed.slot - person.first_slot) over in_time as next_slot,
                 lead(cell.x) over in_time as next_x,
                 lead(cell.y) over in_time as next_y
@@ -185,7 +187,7 @@ def _gaps(store: Store, release_id: str, index_id: int, slots: int) -> pl.DataFr
                 and observed.slot >= person.first_slot and observed.slot < person.first_slot + $slots
             window in_time as (partition by observed.person order by observed.slot)
         )
-        select person, slot, x, y, next_x, next_y, next_slot - slot - 1 as missing
+        select person, slot, cell, next_cell, x, y, next_x, next_y, next_slot - slot - 1 as missing
         from known where next_slot - slot > 1 order by person, slot
         """,
         release=release_id,
@@ -195,18 +197,33 @@ def _gaps(store: Store, release_id: str, index_id: int, slots: int) -> pl.DataFr
 
 
 def _on_the_line(gaps: pl.DataFrame, release_id: str, index: SpatialIndex, metres: LocalMetres) -> pl.DataFrame:
+    """The cell of every missing slot.
+
+    Every twelfth point or so between squares lies on a border, where rounding would decide. It belongs to the side of
+    the end that is nearer in time, halfway to that of the western end, or else the southern: it is moved there by a
+    millimetre, so a way back leads through the same cells as the way there. Between two stays in one cell is that cell.
+    """
     missing = gaps["missing"].to_numpy()
     gap = np.repeat(np.arange(len(gaps)), missing)
     step = np.arange(len(gap)) - np.repeat(np.cumsum(missing) - missing, missing) + 1
-    share = step / (missing[gap] + 1)
-    x, y, next_x, next_y = (gaps[name].to_numpy()[gap] for name in ("x", "y", "next_x", "next_y"))
-    lon, lat = metres.inverse(x + share * (next_x - x), y + share * (next_y - y))
+    cell = gaps["cell"].to_numpy()[gap]
+    moving = np.flatnonzero(cell != gaps["next_cell"].to_numpy()[gap])
+    on = gap[moving]
+    share, halves = step[moving] / (missing[on] + 1), 2 * step[moving] - (missing[on] + 1)
+    x, y, next_x, next_y = (gaps[name].to_numpy() for name in ("x", "y", "next_x", "next_y"))
+    east, north = next_x - x, next_y - y
+    leaves_west = (east > _HAIR) | ((np.abs(east) <= _HAIR) & (north > 0))
+    back = (halves < 0) | ((halves == 0) & leaves_west[on])
+    hair = (_HAIR / np.maximum(np.hypot(east, north), _HAIR))[on]
+    share = np.clip(share + np.where(back, -hair, hair), 0, 1)
+    lon, lat = metres.inverse(x[on] + share * east[on], y[on] + share * north[on])
+    cell[moving] = index.assign(lon, lat)
     return pl.DataFrame(
         {
             "release_id": pl.repeat(release_id, len(gap), eager=True),
             "person": gaps["person"].to_numpy()[gap],
             "slot": (gaps["slot"].to_numpy()[gap] + step).astype(np.int32),
-            "cell": index.assign(lon, lat),
+            "cell": cell,
         }
     )
 

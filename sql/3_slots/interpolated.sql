@@ -2,6 +2,8 @@
 --
 -- Filled for releases with linear fill only: positions are interpolated in metres
 -- between the anchors of the known cells, then given a cell (xu2017, section 5.1).
+-- A point on a border belongs to the side of the end that is nearer in time, halfway
+-- to that of the western end, or else the southern.
 --
 -- grain:      release_id, person, slot
 -- written by: trajlab.slots
