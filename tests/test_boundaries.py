@@ -64,7 +64,9 @@ MAY_IMPORT = {
         "traces",
     },
     "traits": {"errors", "ingest", "progress", "query", "store"},
-    "figures": {"figures", "errors", "lab", "report", "__init__"},
+    "notes": {"ingest", "store"},
+    "listing": {"report"},
+    "figures": {"figures", "errors", "lab", "listing", "report", "__init__"},
     "explore": {"explore", "answer", "engine", "errors", "lab", "query", "report", "spatial", "store"},
     "prepare": {"prepare", "errors", "engine", "ingest", "spatial", "slots", "lab", "release"},
 }

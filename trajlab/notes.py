@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from trajlab.ingest.times import NO_ZONE
+
 if TYPE_CHECKING:
     from trajlab.store import Store
 
@@ -14,7 +16,6 @@ MANY = 0.01
 """Share of records outside the study box above which a note is a warning."""
 MOSTLY = 0.5
 """Share of filled positions above which a note says so."""
-NO_ZONE = "no zone was given: days and hours are those of UTC; say tz=... (--tz), such as Europe/Lisbon, for local ones"
 
 
 def of(store: Store, release_id: str) -> tuple[str, ...]:

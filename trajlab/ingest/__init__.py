@@ -21,8 +21,7 @@ from trajlab.ingest.clean import move_duplicates, move_single_location_people, m
 from trajlab.ingest.judge import VIEWS
 from trajlab.ingest.kinds import load, names
 from trajlab.ingest.reference import add_places, add_places_seen, add_stations
-from trajlab.ingest.times import check_zone
-from trajlab.notes import NO_ZONE
+from trajlab.ingest.times import NO_ZONE, check_zone
 
 __all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
 

@@ -24,6 +24,8 @@ from trajlab.errors import IngestError
 from trajlab.ingest.columns import family
 from trajlab.ingest.time_forms import FORMS, NUMBERS_READ, PATTERNS
 
+NO_ZONE = "no zone was given: days and hours are those of UTC; say tz=... (--tz), such as Europe/Lisbon, for local ones"
+
 
 def check_zone(con: duckdb.DuckDBPyConnection, tz: str) -> None:
     """Raise unless the engine and Python both know the zone by this very name."""
