@@ -106,7 +106,7 @@ def ingest(args: argparse.Namespace) -> None:
     """
     with new_lab_only_if_it_works(args) as lab:
         done = lab.ingest(
-            [Path(file) for file in args.files] if len(args.files) > 1 else Path(args.files[0]),
+            args.files if len(args.files) > 1 else args.files[0],
             kind=args.kind,
             tz=args.tz,
             columns=_columns(args.column),

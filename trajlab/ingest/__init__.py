@@ -17,13 +17,21 @@ import duckdb
 
 from trajlab.errors import IngestError
 from trajlab.ingest.batch import Batch, Progress
-from trajlab.ingest.clean import move_duplicates, move_single_location_people, move_zero_zero
+from trajlab.ingest.clean import (
+    DOUBLE,
+    SINGLE_LOCATION,
+    move_duplicates,
+    move_single_location_people,
+    move_zero_zero,
+)
 from trajlab.ingest.judge import VIEWS
 from trajlab.ingest.kinds import load, names
 from trajlab.ingest.reference import add_places, add_places_seen, add_stations
 from trajlab.ingest.times import NO_ZONE, check_zone
 
 __all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
+
+SOUND = {DOUBLE, SINGLE_LOCATION}
 
 
 @dataclass(frozen=True)
@@ -95,11 +103,9 @@ def ingest(
             notes += add_stations(con, stations)
         if places is not None:
             notes += add_places(con, places)
-        opened = 0
         for table in reader.opens(con, source, keep, notes):
-            opened += 1
             batch.add(table)
-    if batch.empty and opened == len(batch.empty):
+    if batch.empty and not batch.sources and not batch.skipped_sources:
         raise IngestError(f"{batch.empty[0]}: no data rows, only column names")
     if batch.at_zero and (note := move_zero_zero(con, first)):
         notes.append(note)
@@ -112,7 +118,19 @@ def ingest(
     if drop_single_location:
         people = move_single_location_people(con)
         notes.append(f"{people:,} people seen at a single location were taken out of the lab")
-    return _result(con, batch)
+    done = _result(con, batch)
+    _refuse_if_nothing_is_left(done)
+    return done
+
+
+def _refuse_if_nothing_is_left(done: Ingested) -> None:
+    """Rows that the lab has already, or that were taken out on request, are no failure."""
+    unreadable = {reason: count for reason, count in done.rejected.items() if reason not in SOUND}
+    if done.rows and sum(unreadable.values()) == done.rows:
+        most_first = sorted(unreadable.items(), key=lambda item: (-item[1], item[0]))
+        reasons = ", ".join(f"{reason} ({count:,})" for reason, count in most_first)
+        where = done.sources[0] + (f" and {len(done.sources) - 1:,} more" if len(done.sources) > 1 else "")
+        raise IngestError(f"{where}: not one of {done.rows:,} rows could be kept: {reasons}; nothing was added")
 
 
 def _result(con: duckdb.DuckDBPyConnection, batch: Batch) -> Ingested:
@@ -136,7 +154,7 @@ def _result(con: duckdb.DuckDBPyConnection, batch: Batch) -> Ingested:
 
 def _forget(con: duckdb.DuckDBPyConnection) -> None:
     with suppress(duckdb.Error):  # after an error the transaction takes nothing more, and rolls these back
-        for view in VIEWS:
+        for view in (*VIEWS, "ingest_part", "ingest_source"):
             con.unregister(view)
         con.execute(
             "drop table if exists ingest_kept; drop table if exists ingest_survey;"

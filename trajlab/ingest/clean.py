@@ -11,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 PASS = 100_000_000
+DOUBLE = "exact duplicate"
+SINGLE_LOCATION = "person seen at a single location"
 AT_ZERO = "at 0, 0: what receivers without a position write"
 LIVED_IN = 0.01
 """Share of other records within a degree of 0, 0 from which it is a place like any other."""
@@ -46,7 +48,9 @@ def move_duplicates(
             con.unregister("ingest_shared_hash")
     moved = con.sql("select count(*) from ingest_double").fetchall()[0][0]
     if moved:
-        con.execute("insert into records.rejected select source_id, source_row, 'exact duplicate' from ingest_double")
+        con.execute(
+            "insert into records.rejected select source_id, source_row, $reason from ingest_double", {"reason": DOUBLE}
+        )
         con.execute("delete from records.fix where rowid in (select row from ingest_double)")
         con.execute(_FORGET_CALLS.format(table="ingest_double"))
     con.execute("drop table ingest_double")
@@ -80,7 +84,7 @@ def move_single_location_people(con: duckdb.DuckDBPyConnection) -> int:
     con.execute(_SINGLE)
     people = con.sql("select count(*) from ingest_single").fetchall()[0][0]
     if people:
-        con.execute(_SINGLE_REJECTED)
+        con.execute(_SINGLE_REJECTED, {"reason": SINGLE_LOCATION})
         con.execute("delete from records.fix where person in (select person from ingest_single)")
         con.execute(_FORGET_CALLS.format(table="records.rejected"))
     con.execute("drop table ingest_single")
@@ -150,7 +154,7 @@ having (count(place) = count(*) and min(place) = max(place))
 
 _SINGLE_REJECTED = """
 insert into records.rejected
-select source_id, source_row, 'person seen at a single location'
+select source_id, source_row, $reason
 from records.fix
 where person in (select person from ingest_single)
 """

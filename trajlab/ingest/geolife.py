@@ -17,7 +17,7 @@ import duckdb
 
 from trajlab.errors import IngestError
 from trajlab.ingest.columns import RECORD
-from trajlab.ingest.files import DataFile, find, literal
+from trajlab.ingest.files import DataFile, Stamp, find, literal
 from trajlab.ingest.kinds import Kind
 from trajlab.ingest.tables import Table
 
@@ -32,12 +32,14 @@ def open_folder(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack,
         if strangers:
             raise IngestError(f"{strangers[0]}: not inside a folder <user>/Trajectory; whose points are these?")
         notes += left_out
+        stamps = tuple(map(Stamp.of, files))
         yield Table(
             name=Path(folder).resolve().name,
             columns={name: name for name in ("uid", "ts", "lat", "lng")},
             relation=con.sql(_READ, params={"paths": [literal(file.path) for file in files]}),
             fingerprint=_fingerprint(files),
             dear=True,
+            stamps=stamps,
         )
 
 

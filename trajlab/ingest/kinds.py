@@ -16,7 +16,7 @@ import duckdb
 
 from trajlab.errors import UnknownNameError
 from trajlab.ingest.columns import Words
-from trajlab.ingest.tables import Table, open_tables
+from trajlab.ingest.tables import Table, open_records
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ Opener = Callable[[duckdb.DuckDBPyConnection, object, ExitStack, list[str]], Ite
 class Kind:
     columns: Mapping[str, Words]
     needs: tuple[str, ...]
-    opens: Opener = open_tables
+    opens: Opener = open_records
     place: Callable[..., Placing] = own_coordinates
     reference: str | None = None
     """The argument of `ingest` that brings coordinates: `stations` or `places`."""

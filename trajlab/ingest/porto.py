@@ -38,6 +38,7 @@ def open_trips(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, 
             fingerprint=trips.fingerprint,
             dear=True,
             notes=trips.notes,
+            stamps=trips.stamps,
         )
 
 
