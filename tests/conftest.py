@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -11,7 +13,9 @@ import pytest
 
 import trajlab as tl
 from trajlab import traits
+from trajlab.query import Query
 from trajlab.schedule import finding
+from trajlab.store import Store
 
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 if not os.environ.get("TRAJLAB_NEW_EXAMPLES"):  # the same every time, unless somebody looks for new ones
@@ -30,6 +34,18 @@ HOMES = pl.DataFrame(
 TINY_BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
 
 
+comment = Store._comment
+
+
+def comment_in_files(store: Store, query: Query) -> None:
+    """Seven hundred comments are most of the work of making a lab: those in memory do without, but for the town."""
+    if store.path != ":memory:":
+        comment(store, query)
+
+
+Store._comment = comment_in_files  # type: ignore[method-assign]
+
+
 def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
     lab = tl.open(path)
     lab.ingest(TINY / "records.csv", tz="Europe/Lisbon")
@@ -37,15 +53,27 @@ def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
     return lab
 
 
+@pytest.fixture(scope="session")
+def tiny_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny town, taken in once; to be copied, not written to."""
+    file = tmp_path_factory.mktemp("tiny") / "tiny.duckdb"
+    tiny_lab(file).close()
+    return file
+
+
 @pytest.fixture
-def tiny() -> tl.Lab:
-    return tiny_lab()
+def tiny(tiny_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tl.Lab]:
+    """The tiny town, for one test to change as it likes."""
+    with tl.open(shutil.copy(tiny_file, tmp_path_factory.mktemp("tiny") / "lab.duckdb")) as lab:
+        yield lab
 
 
 @pytest.fixture(scope="session")
 def town() -> tl.Lab:
     """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
-    lab = tiny_lab()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "_comment", comment)
+        lab = tiny_lab()
     release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
     lab.feasibility(release)
     run = lab.attack(release, "xu2017")
