@@ -10,6 +10,7 @@ BENCHMARKS = (
     "simulate",
     "pipeline",
     "recovery",
+    "ties",
     "risk",
     "risk_top",
     "adversaries",

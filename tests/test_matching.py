@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 
 from trajlab.matching import (
     Plan,
+    Weights,
     assign,
     assignment,
     auction,
@@ -545,24 +546,78 @@ def test_nearest_first_equals_linking_one_pair_after_another(problem, below):
     assert moves(plan, rows, columns) == linked_one_by_one(problem, below)
 
 
+def leaning(member, sink, weight):
+    """Leanings from three lists, as `spread` asks for them."""
+    member, sink, weight = (np.array(part, dtype=np.int64) for part in (member, sink, weight))
+
+    def of(members):
+        some = np.isin(member, members)
+        return member[some], sink[some], weight[some]
+
+    return of
+
+
+@st.composite
+def leanings(draw, problem):
+    """Some sinks that some members lean towards, some of them out of reach."""
+    pair = st.tuples(st.integers(0, problem.supply.sum() - 1), st.integers(0, len(problem.demand) - 1))
+    pairs = sorted(draw(st.sets(pair, max_size=30)))
+    weights = [draw(st.integers(1, 4)) for _ in pairs]
+    return [m for m, _ in pairs], [s for _, s in pairs], weights
+
+
+def spread_one_by_one(plan, source_of, order, member, sink, weight):
+    """The slow way: wishes from the heaviest, then everybody left over in the order of keys."""
+    room = {(s, t): n for s, t, n in zip(plan.source.tolist(), plan.sink.tolist(), plan.amount.tolist(), strict=True)}
+    sink_of = {}
+    several = {s for s in plan.source.tolist() if sum(n > 0 for (other, _), n in room.items() if other == s) > 1}
+    for m, t, _ in sorted(zip(member, sink, weight, strict=True), key=lambda wish: (-wish[2], order[wish[0]])):
+        if m not in sink_of and source_of[m] in several and room.get((source_of[m], t), 0):
+            sink_of[m] = t
+            room[source_of[m], t] -= 1
+    for m in sorted(range(len(source_of)), key=lambda m: order[m]):
+        if m not in sink_of:
+            sink_of[m] = min(t for (s, t), n in room.items() if s == source_of[m] and n)
+            room[source_of[m], sink_of[m]] -= 1
+    return [sink_of[m] for m in range(len(source_of))]
+
+
 @some
-@given(problem=problems(), seed=st.integers(0, 99))
-def test_spreading_a_plan_keeps_its_amounts(problem, seed):
+@given(data=st.data(), problem=problems(), seed=st.integers(0, 99))
+def test_spreading_a_plan_equals_granting_one_wish_after_another(data, problem, seed):
     plan = problem.solve(seed)
     source_of = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(problem.supply)), problem.supply))
-    sink_of = spread(plan, source_of, np.random.default_rng(seed))
+    order = keys(seed, np.arange(len(source_of)))
+    wishes = data.draw(leanings(problem))
+    sink_of = spread(plan, source_of, order, leaning(*wishes))
+    assert sink_of.tolist() == spread_one_by_one(plan, source_of, order, *wishes)
     moved = np.zeros((len(problem.supply), len(problem.demand)), dtype=int)
     np.add.at(moved, (source_of, sink_of), 1)
     planned = np.zeros_like(moved)
     planned[plan.source, plan.sink] = plan.amount
     assert np.array_equal(moved, planned)
-    assert np.array_equal(sink_of, spread(plan, source_of, np.random.default_rng(seed)))
 
 
-def test_chance_says_which_member_goes_where():
+def test_the_seed_says_which_member_goes_where_and_says_so_again_in_the_next_step():
     plan = Plan(np.array([0, 0]), np.array([0, 1]), np.array([10, 10]))
-    found = {tuple(spread(plan, np.zeros(20, dtype=int), np.random.default_rng(seed))) for seed in range(5)}
-    assert len(found) == 5
+    everybody = np.arange(20)
+    found = [tuple(spread(plan, np.zeros(20, dtype=int), keys(seed, everybody))) for seed in (0, 1, 2, 3, 4, 0)]
+    assert len(set(found)) == 5
+    assert found[0] == found[5]
+
+
+@some
+@given(rows=st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), min_size=1, max_size=6))
+def test_weights_are_how_often_each_member_was_at_each_sink(rows):
+    weights = Weights(np.array(rows[0]), 6)
+    for row in rows[1:]:
+        weights.add(np.array(row))
+    asked = np.array([1, 3])
+    member, sink, times = weights.leanings(asked)
+    plain = {(m, s): sum(row[m] == s for row in rows) for m in asked.tolist() for s in range(6)}
+    assert dict(zip(zip(member.tolist(), sink.tolist(), strict=True), times.tolist(), strict=True)) == {
+        pair: n for pair, n in plain.items() if n
+    }
 
 
 def test_supplies_that_do_not_balance_are_refused():

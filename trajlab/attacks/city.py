@@ -47,6 +47,7 @@ class City:
         self.slots, self.slots_per_day = release.slots, release.slots_per_day
         self.seed = seed
         self.cell_keys: Keys = keys(seed, self.x, self.y)
+        self.track_keys: Keys = keys(seed, np.arange(self.people))
         self.codes = self._code(self.x, self.y)
         self._by_code = np.argsort(self.codes, kind="stable")
         self.xy = self.points(self.codes)
@@ -82,9 +83,9 @@ class City:
         cell = self._by_code[np.minimum(at, self.cells - 1)]
         return np.where(self.codes[cell] == code, cell, -1)
 
-    def chance(self, day: int, stage: str) -> np.random.Generator:
-        """Chance of one day's steps or of its link: its own, so that neither threads nor an interruption shift it."""
-        return np.random.default_rng([self.seed, day, stage == "link"])
+    def chance(self, day: int) -> np.random.Generator:
+        """Chance of one day's link: its own, so that neither threads nor an interruption shift it."""
+        return np.random.default_rng([self.seed, day])
 
     def as_listed(self, cells: Ints) -> npt.NDArray[np.int32]:
         """Cell numbers in the order of the release."""

@@ -5,6 +5,10 @@ that is expected at one point, where somebody is counted, stays there at no cost
 optimal plan: whoever else was to go there can take its place elsewhere for no more than the
 detour (triangle inequality). That mass is taken out first. It is not so for a group that is
 expected at the nearest of several points: it may be as cheap elsewhere.
+
+Who of a group goes where costs nothing, and decides more than anything else how much is
+recovered. Each goes where it has been longest that day, as far as the plan has room: who has
+been in a cell longest stays when some must leave, and who was there before comes back.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import numpy as np
 
 from trajlab.attacks.city import City, Floats, Ints
 from trajlab.attacks.watch import Step, Watch
-from trajlab.matching import Plan, nearest_first, spread, transport
+from trajlab.matching import Plan, Weights, nearest_first, spread, transport
 from trajlab.matching.ties import keys
 
 
@@ -34,11 +38,13 @@ class Day:
         self.city, self.number, self.watch = city, number, watch
         self.link_below, self.threads = link_below, threads
         self.counts = city.day(number)
-        self._rng = city.chance(number, "steps")
+        self._visits: Weights
 
     def first(self) -> Ints:
         """Any labelling of the first counts: tracks in the order of cells."""
-        return np.repeat(np.arange(self.city.cells), self.counts[0])
+        now = np.repeat(np.arange(self.city.cells), self.counts[0])
+        self._visits = Weights(now, self.city.cells)
+        return now
 
     def stay_near(self, slot: int, now: Ints) -> Ints:
         """The night rule: cost = distance from the current cell."""
@@ -107,7 +113,9 @@ class Day:
         """The next cell of every track; tells the watch what the optimal part of the step cost."""
         at = self.number * self.city.slots_per_day + slot + 1
         self.watch.done(Step(at, stage, sources, sinks, plan.cost, plan.bound, plan.rounds))
-        return spread(flow.taken(), member, self._rng)
+        now = spread(flow.taken(), member, self.city.track_keys, self._visits.leanings)
+        self._visits.add(now)
+        return now
 
 
 class _Flow:

@@ -12,7 +12,7 @@ import numpy as np
 from trajlab.attacks import Tracks
 from trajlab.attacks.city import City, Ints
 from trajlab.attacks.daily import Day, Successors
-from trajlab.attacks.linking import link
+from trajlab.attacks.linking import keep_apart, link
 from trajlab.attacks.watch import Watch, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
@@ -72,7 +72,8 @@ class DSilva2024:
                     width = city.slots_per_day
                     last = range(day - 1, max(day - 1 - self.lookback, -1), -1)
                     earlier = [tracks[:, number * width : (number + 1) * width] for number in last]
-                    today = today[link(city, day, earlier, today, watch, threads=threads)]
+                    column = link(city, day, earlier, today, watch, threads=threads)
+                    today = today[keep_apart(city, earlier, tracks, today, column)]
                 seen.add(np.concatenate([tracks[:, -1:], today], axis=1))
                 tracks = np.concatenate([tracks, today], axis=1)
                 yield city.as_listed(today)

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from trajlab.attacks.city import City, Ints
-from trajlab.attacks.similarity import Alike
+from trajlab.attacks.city import City, Floats, Ints
+from trajlab.attacks.similarity import Alike, shares
 from trajlab.attacks.watch import Step, Watch
-from trajlab.matching import assign
+from trajlab.matching import Plan, assign, spread
 from trajlab.matching.ties import keys
+
+TOGETHER = 256
+"""Tracks that are compared with each other to tell those of one group apart: bounds memory and time."""
 
 
 def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watch, *, threads: int = 1) -> Ints:
@@ -41,7 +44,7 @@ def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watc
         most=1.0,
         row_keys=keys(city.seed, number, day),
         column_keys=keys(city.seed, number, -day),
-        rng=city.chance(day, "link"),
+        rng=city.chance(day),
         threads=threads,
     )
     shared_nothing = city.people * alike[0].constant + float(row_term.sum() + alike[0].column_term.sum())
@@ -57,3 +60,31 @@ def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watc
         )
     )
     return answer.column
+
+
+def keep_apart(city: City, earlier: Sequence[Ints], so_far: Ints, today: Ints, column: Ints) -> Ints:
+    """The same links, but tracks that `link` could not tell apart go on as they did on all days before.
+
+    Tracks that were in the same cells as long on each of the `earlier` days cost the same
+    with every track of today, so exchanging theirs costs nothing.
+    """
+    same = np.zeros(city.people, dtype=np.uint64)
+    for day in earlier:
+        same += keys(city.seed, city.cell_keys.view(np.int64)[day].view(np.uint64).sum(axis=1).view(np.int64))
+    _, group = np.unique(same, return_inverse=True)
+    plan = Plan(group, column, np.ones(city.people, dtype=np.int64))
+
+    def leanings(members: Ints) -> tuple[Ints, Ints, Floats]:
+        """Pairs within a group that share cells, and how much: some hundred tracks of a group at a time."""
+        found = []
+        members = members[np.argsort(group[members], kind="stable")]
+        for start in range(0, len(members), TOGETHER):
+            some = members[start : start + TOGETHER]
+            shared = shares(so_far[some], city.cells) @ shares(today[column[some]], city.cells).T
+            row, other = shared.tocoo().coords
+            alike = group[some[row]] == group[some[other]]
+            found.append((some[row[alike]], column[some[other[alike]]], shared.tocoo().data[alike]))
+        member, goal, weight = zip(*found, strict=True)
+        return np.concatenate(member), np.concatenate(goal), np.concatenate(weight)
+
+    return spread(plan, group, city.track_keys, leanings)

@@ -57,6 +57,12 @@ class Alike:
         return self._left[rows] @ self._some[1]
 
 
+def shares(days: Ints, cells: int) -> csr_array:
+    """Tracks × cells: the share of their slots that they spent there."""
+    row, cell, spent = _stays(days, cells)
+    return csr_array((spent / days.shape[1], (row, cell)), shape=(len(days), cells))
+
+
 def _stays(day: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
     """Track, cell and slots spent there, for each cell that a track was in."""
     visit, spent = np.unique((np.arange(len(day))[:, None] * cells + day).ravel(), return_counts=True)

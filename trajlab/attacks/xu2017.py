@@ -12,7 +12,7 @@ import numpy as np
 from trajlab.attacks import Tracks
 from trajlab.attacks.city import City, Ints, check_hours
 from trajlab.attacks.daily import Day
-from trajlab.attacks.linking import link
+from trajlab.attacks.linking import keep_apart, link
 from trajlab.attacks.watch import Watch, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
@@ -68,13 +68,13 @@ class Xu2017:
                 watch.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
-        tracks = np.empty((city.people, city.slots), dtype=np.int32)
+        tracks = days[0].result()
         member = np.arange(city.people)
-        for day, part in enumerate(days):
-            member = links[day - 1].result()[member] if day else member
-            start = day * city.slots_per_day
-            tracks[:, start : start + city.slots_per_day] = city.as_listed(part.result()[member])
-        return tracks
+        for day, part in enumerate(days[1:], start=1):
+            yesterday, today = days[day - 1].result()[member], part.result()
+            member = keep_apart(city, [yesterday], tracks, today, links[day - 1].result()[member])
+            tracks = np.concatenate([tracks, today[member]], axis=1)
+        return city.as_listed(tracks)
 
     def _day(self, city: City, number: int, watch: Watch) -> Ints:
         day = Day(city, number, watch, link_below=self.direct_link_below)

@@ -13,7 +13,8 @@ Equal answers are told apart by a seeded preference (`ties`), not by the solver'
 from trajlab.matching.assignment import Assignment, assign
 from trajlab.matching.blas import one_blas_thread
 from trajlab.matching.nearest import nearest_first
-from trajlab.matching.plan import Plan, spread
+from trajlab.matching.plan import Plan
+from trajlab.matching.spreading import Weights, spread
 from trajlab.matching.transport import transport
 
-__all__ = ["Assignment", "Plan", "assign", "nearest_first", "one_blas_thread", "spread", "transport"]
+__all__ = ["Assignment", "Plan", "Weights", "assign", "nearest_first", "one_blas_thread", "spread", "transport"]

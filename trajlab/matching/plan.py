@@ -28,18 +28,6 @@ class Plan:
         return cls(none, none, none)
 
 
-def spread(plan: Plan, source_of: Ints, rng: np.random.Generator) -> Ints:
-    """A sink for every member: those of one source are alike, so chance says who goes where.
-
-    `source_of` names each member's source; each source has as many members as its supply.
-    """
-    ends = np.lexsort((plan.sink, plan.source))
-    members = np.lexsort((rng.random(len(source_of)), source_of))
-    sinks = np.empty(len(source_of), dtype=np.int64)
-    sinks[members] = np.repeat(plan.sink[ends], plan.amount[ends])
-    return sinks
-
-
 def rank_within(line: Ints | npt.NDArray[np.int32]) -> Ints:
     """The place of each entry among the equal ones that follow each other, from 0."""
     starts = np.flatnonzero(np.diff(line, prepend=-1))
