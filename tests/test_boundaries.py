@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "query": {"errors"},
     "engine": {"errors", "engine"},
     "store": {"errors", "query", "engine", "__init__"},
-    "progress": set(),
+    "progress": {"plain"},
     "plain": set(),
     "unfinished": {"errors"},
     "spatial": {"errors", "spatial"},
