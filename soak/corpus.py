@@ -33,6 +33,7 @@ TABLES = (
     "people lab.duckdb {file}",
 )
 TIMETABLES = ("schedule lab.duckdb {file}",)
+LESSONS = ("schedule lab.duckdb grid:60min --truth {file}",)
 ZONES = ("geography lab.duckdb --zones {file}",)
 
 
@@ -93,6 +94,8 @@ def commands(path: Path) -> tuple[str, ...]:
     """The commands that read such a file."""
     if "timetable" in path.parent.name or path.suffix == ".toml":
         return TIMETABLES
+    if "lessons" in path.parent.name:
+        return LESSONS
     if "zones" in path.parent.name or path.suffix == ".geojson":
         return ZONES
     return TABLES

@@ -119,6 +119,7 @@ def _files(pattern: str) -> st.SearchStrategy[bytes]:
 _ROW = ("ana", "2024-03-04T10:00:00Z", "38.7", "-9.1")
 _STATION = ("A", "38.7", "-9.1")
 _ZONES = st.sampled_from(sorted(zoneinfo.available_timezones())) | st.text("EuropLisbn/+-:0123UTCGM", max_size=16)
+_LESSON = ("ana", "Mon", "08:00", "09:30", "A")
 _OFFSETS = {
     "Z": 0, "z": 0, " UTC": 0, "+00:00": 0, "+01:00": 60, "-0330": -210, "+05:45": 345, " +02:00": 120, "+02": 120,
     "-11:30": -690, "+14:00": 840, " GMT": 0, "-00:00": 0,
@@ -216,11 +217,12 @@ LAWS: dict[str, tuple[Law, st.SearchStrategy[Any]]] = {
         _table("weekday,from,to", ("Mon", "08:00", "09:30")) | _files("broken/timetables/*.csv"),
     ),
     "timetable_toml": (Readers.timetable_toml, _TOML | _files("**/*.toml")),
+    "truth": (Readers.truth, _table("uid,weekday,from,to,place", _LESSON) | _files("term/lessons.csv")),
     "zones": (Readers.zones, _geojson() | _files("**/*.geojson")),
     "stations": (Readers.stations, _table("station,lat,lng", _STATION) | _files("broken/*station*.csv")),
     "places": (Readers.places, _table("place,lat,lng,parent", (*_STATION, "B")) | _files("broken/places.csv")),
     "people": (Readers.people, _table("uid,home,works", ("ana", "north", "by day")) | _files("tiny/records.csv")),
 }
 SUFFIX = {"time": ".txt", "zone": ".txt", "timetable_toml": ".toml", "zones": ".geojson"} | dict.fromkeys(
-    ("csv", "timetable_csv", "stations", "places", "people"), ".csv"
+    ("csv", "timetable_csv", "truth", "stations", "places", "people"), ".csv"
 )

@@ -24,7 +24,7 @@ ENGINE = re.compile(
 )
 """Words that belong to the machinery, not to a message."""
 
-BAD_LABS = ("nowhere.duckdb", "below/nothing.duckdb", "key.txt", "folder", "counts.duckdb", "''", "md:cloud")
+BAD_LABS = ("nowhere.duckdb", "below/nothing.duckdb", "key.txt", "folder", "key.txt/lab.duckdb", "''", "md:cloud")
 BAD_ENGINES = ("--threads 0", "--threads many", "--memory-limit lots", "--memory-limit -1GB", "--no-such-option")
 
 MISTAKES: dict[str, tuple[str, ...]] = {

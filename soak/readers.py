@@ -23,6 +23,7 @@ from trajlab.errors import TrajlabError
 from trajlab.ingest import add_places, add_stations, ingest
 from trajlab.ingest.times import check_zone
 from trajlab.progress import Progress
+from trajlab.schedule import truth
 from trajlab.spatial.zone_files import read_zones
 from trajlab.store import Store
 
@@ -85,6 +86,10 @@ class Readers:
     def timetable_toml(self, content: bytes) -> None:
         path = self._written(content, "timetable.toml")
         self._refused(lambda: timetable.read(path))
+
+    def truth(self, content: bytes) -> None:
+        path = self._written(content, "lessons.csv")
+        self._refused(lambda: truth.read(path))
 
     def zones(self, content: bytes) -> None:
         path = self._written(content, "zones.geojson")

@@ -51,8 +51,8 @@ def _digest(path: Path) -> str:
 
 
 def _tables(lab: Path) -> dict[str, str]:
-    with duckdb.connect(str(lab), read_only=True) as con:
-        return _content(con)
+    with tl.open(lab, read_only=True) as opened:
+        return _content(opened._store.con)
 
 
 def _content(con: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -265,6 +265,14 @@ def test_traces_of_another_lab_are_refused(source):
         cut(tl.open(":memory:"), source)
 
 
+def test_a_protection_that_does_not_exist_makes_no_traces():
+    lab = tiny_lab()
+    release = lab.release("square:1000", "3h")
+    with pytest.raises(UnknownNameError, match="no protection named 'melt'; there are: .*cut"):
+        lab.protect(release, "melt")
+    assert lab.sql("select count(*) from study.traces").item() == 0
+
+
 def test_an_unknown_protection_is_refused_with_those_that_exist(lab, source):
     with pytest.raises(UnknownNameError, match="no protection named 'mince'; there are: .*cut"):
         cut(lab, source, "mince:6h")

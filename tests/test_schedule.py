@@ -380,6 +380,23 @@ WRONG_TRUTH = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["empty.csv", "ragged.csv", "not_utf8.csv"])
+def test_true_timetables_that_cannot_be_read_are_refused_in_words(name, lab, release):
+    with pytest.raises(ScheduleError, match=f"{name}: no table with uid, weekday, from, to, place can be read from it"):
+        lab.schedule(TIMETABLE, release, truth=TERM.parent / "broken" / "lessons" / name)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"timetable": "nothing.csv"}, {"holidays": ["easter"]}, {"truth": "nothing.csv"}], ids=lambda w: min(w)
+)
+def test_a_schedule_that_is_refused_makes_no_traces(wrong):
+    lab = term_lab()
+    release = lab.release("places", "1h", fill="none")
+    with pytest.raises(ScheduleError):
+        lab.schedule(**{"timetable": TIMETABLE, "of": release} | wrong)
+    assert lab.sql("select count(*) from study.traces").item() == 0
+
+
 @pytest.mark.parametrize(("truth", "message"), WRONG_TRUTH, ids=lambda value: str(value)[-40:])
 def test_true_timetables_that_make_no_sense_are_refused_in_words(truth, message, lab, release):
     before = len(lab.table("records.lesson"))

@@ -246,6 +246,9 @@ def test_a_lab_is_a_local_file(name):
 def test_limits_that_cannot_be_are_refused(tmp_path):
     with pytest.raises(LabError, match="threads must be between 1 and 1024, not 0"):
         tl.open(":memory:", threads=0)
+    for limit in ("lots", "4 gallons", "GB"):
+        with pytest.raises(LabError, match=f"memory_limit is an amount such as 4GB, 500MB or 60%, not '{limit}'"):
+            tl.open(":memory:", memory_limit=limit)
     with pytest.raises(LabError, match="more memory is needed than memory_limit allows"):
         tl.open(tmp_path / "lab.duckdb", memory_limit="1B")
 

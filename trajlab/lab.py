@@ -311,13 +311,14 @@ class Lab:
         from trajlab import schedule
 
         asked = schedule.Asked(points, short, min_k, keep, seed, sample)
+        slots, skipped, lessons = schedule.understood(timetable, holidays, truth)  # all of it, before anything is made
         return schedule.leakage(
             self._store,
             self._traces(self._only_release() if of is None else of, basis, otherwise="records"),
-            timetable,
+            slots,
             asked,
-            holidays=holidays,
-            truth=truth,
+            holidays=skipped,
+            lessons=lessons,
             progress=self._progress,
         )
 
@@ -362,8 +363,10 @@ class Lab:
         Every (person, window) gets a fresh id from a key that the lab draws and keeps, or from `key`,
         at least 16 characters, for the same ids in another lab. The result can be handed to `risk`.
         """
+        from trajlab.protect import load
         from trajlab.protect.publish import protect
 
+        load(protection)  # one that does not exist is refused before traces are made
         return protect(self._store, self._traces(release, basis), protection, key=key, progress=self._progress)
 
     def protected_records(self, traces: Traces | str, path: str | Path) -> int:

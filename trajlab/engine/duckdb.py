@@ -48,7 +48,7 @@ def connect(
             con.execute("set enable_progress_bar = true")  # counts, for con.query_progress
             con.execute("set enable_progress_bar_print = false")
             con.execute("set temp_directory = $folder", {"folder": tempfile.gettempdir() if no_file else f"{path}.tmp"})
-            con.execute("set memory_limit = $limit", {"limit": memory_limit or "60%"})
+            _limit_memory(con, memory_limit or "60%")
             if threads is not None:
                 con.execute("set threads = $threads", {"threads": threads})
             if not no_file:
@@ -59,6 +59,13 @@ def connect(
         con.close()
         raise
     return con
+
+
+def _limit_memory(con: duckdb.DuckDBPyConnection, limit: str) -> None:
+    try:
+        con.execute("set memory_limit = $limit", {"limit": limit})
+    except (duckdb.ParserException, duckdb.InvalidInputException, duckdb.ConversionException):
+        raise LabError(f"memory_limit is an amount such as 4GB, 500MB or 60%, not {limit!r}") from None
 
 
 def take_back(con: duckdb.DuckDBPyConnection, path: Path) -> None:

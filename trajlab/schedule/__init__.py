@@ -22,8 +22,10 @@ from trajlab.release import digest
 from trajlab.schedule import truth as truths
 from trajlab.schedule.finding import timetable_of
 from trajlab.schedule.weeks import schedule
+from trajlab.timetable import dates, read
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Iterable
 
     from trajlab.progress import Progress
@@ -91,6 +93,15 @@ class Asked:
         return f"points:{self.points}:{self.short}"
 
 
+def understood(
+    timetable: object, holidays: Iterable[object], truth: object
+) -> tuple[object, tuple[dt.date, ...], pl.DataFrame | None]:
+    """What was given, read; a timetable that is to be found stays as it was asked for."""
+    to_find = isinstance(timetable, str) and timetable.partition(":")[0] == "found"
+    slots = timetable if to_find else read(timetable)
+    return slots, dates(holidays), None if truth is None else truths.read(truth)
+
+
 def leakage(
     store: Store,
     searched: Traces,
@@ -98,11 +109,10 @@ def leakage(
     asked: Asked,
     *,
     holidays: Iterable[object] = (),
-    truth: object = None,
+    lessons: pl.DataFrame | None = None,
     progress: Progress,
 ) -> Leak:
     """What anonymity sets among `searched` give away of people's schedules by a timetable, given or to be found."""
-    lessons = None if truth is None else truths.read(truth)
     slots = timetable_of(store, searched.release_id, timetable, holidays, progress)
     known = searched
     if searched.run_id is not None:

@@ -60,7 +60,12 @@ def read(truth: object) -> pl.DataFrame:
         path = Path(truth)
         if not path.is_file():
             raise ScheduleError(f"there is no file {str(truth)!r} of true timetables")
-        frame = pl.read_csv(path, infer_schema=False) if path.suffix.lower() == ".csv" else pl.read_parquet(path)
+        try:
+            frame = pl.read_csv(path, infer_schema=False) if path.suffix.lower() == ".csv" else pl.read_parquet(path)
+        except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
+            raise ScheduleError(
+                f"{path.name}: no table with {', '.join(COLUMNS)} can be read from it: is it whole, and UTF-8?"
+            ) from None
         name = path.name
     else:
         raise ScheduleError(
