@@ -345,7 +345,7 @@ def test_a_folder_is_read_whole_and_what_is_not_data_is_named(tmp_path):
 def test_what_was_read_can_be_printed():
     con = empty_lab()
     frame = pl.DataFrame(GOOD).rename({"uid": "device", "lng": "lon"}).with_columns(lat=pl.Series([38.7, 91.0, None]))
-    lines = str(ingest(con, frame)).splitlines()
+    lines = str(ingest(con, frame, tz="UTC")).splitlines()
     assert lines == [
         "3 rows read, 1 kept, new people: 1",
         "  1 rejected: latitude missing",
