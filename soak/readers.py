@@ -135,7 +135,6 @@ class Readers:
             read()
         except TrajlabError as refusal:
             said = str(refusal)
-            _hold("\n" not in said and "\r" not in said, f"more than one line: {said!r}")
             engine = ENGINE.search(said)
             _hold(engine is None, f"the engine's words: {said}")
             return True

@@ -103,3 +103,9 @@ def test_every_beginning_of_a_formula_is_spelled_out(first):
     frame = pl.DataFrame({"label": [f"{first}x", "x", None, ""], "n": [-1, 2, 3, 4]})
     assert cells(frame)["label"].to_list() == [f"'{first}x", "x", None, ""]
     assert cells(frame)["n"].to_list() == [-1, 2, 3, 4]
+
+
+def test_a_message_about_an_id_with_a_line_break_is_one_line(tmp_path, capsys):
+    (tmp_path / "stations.csv").write_text('station,lat,lng\n"up\ndown",,\n')
+    assert main(["geography", str(tmp_path / "lab.duckdb"), "--stations", str(tmp_path / "stations.csv")]) == 2
+    assert capsys.readouterr().err == "trajlab: stations.csv: no usable lat and lng for up\\ndown\n"

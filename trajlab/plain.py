@@ -23,6 +23,11 @@ def printable(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
 
 
+def one_line(text: str) -> str:
+    """The text with line ends and tabs spelled out too: an id may hold them, and a message is one line."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 class Plain:
     """A stream that shows control characters instead of passing them on; `exact` is the stream itself."""
 

@@ -25,7 +25,7 @@ from contextlib import redirect_stderr, redirect_stdout
 
 from trajlab.cli import adversaries, answers, flows, publishing, records, schedules
 from trajlab.errors import TrajlabError
-from trajlab.plain import Plain
+from trajlab.plain import Plain, one_line
 
 IN_ORDER = (
     "demo",
@@ -69,7 +69,7 @@ def _run(given: list[str]) -> int:
         args.run(args)
         sys.stdout.flush()
     except TrajlabError as error:
-        print(f"trajlab: {error}", file=sys.stderr)
+        print(f"trajlab: {one_line(str(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("trajlab: interrupted; the step that was under way left nothing in the lab", file=sys.stderr)
