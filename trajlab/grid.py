@@ -241,7 +241,7 @@ def _records_beyond(store: Store, box: Box) -> int:
 
 
 def _inhabited_box(store: Store) -> Box:
-    """The rectangle around all tiles in which enough people were, of the finest tiles that leave out few records.
+    """All tiles in which enough people were and one more around, of the finest tiles that leave out few records.
 
     The box is published. Each of its sides says that a crowd was in a tile, whoever is in it, and nothing of
     anybody who went further alone; stray positions fall outside for the same reason.
@@ -260,13 +260,14 @@ def _inhabited_box(store: Store) -> Box:
         across = _around_the_antimeridian(x[crowded] * side)
         if across:
             x = np.where(x < 0, x + round(360 / side), x)
-        west, east, south, north = x[crowded].min(), x[crowded].max(), y[crowded].min(), y[crowded].max()
+        west, south = x[crowded].min() - 1, y[crowded].min() - 1  # one more: outskirts, where fewer people live
+        east, north = x[crowded].max() + 1, y[crowded].max() + 1
         inside = (x >= west) & (x <= east) & (y >= south) & (y <= north)
         if held[inside].sum() >= HELD * placed:
             edges = [round(float(edge) * side, 1) for edge in (west, south, east + 1, north + 1)]
             turn = 360.0 if edges[0] >= 180 else 0.0  # wholly east of the antimeridian
-            last = 360.0 if across else 180.0
-            return (max(edges[0] - turn, -180.0), max(edges[1], -90.0), min(edges[2], last) - turn, min(edges[3], 90.0))
+            left, right = max(edges[0] - turn, -180.0), min(edges[2], 360.0 if across else 180.0) - turn
+            return (round(left, 1), max(edges[1], -90.0), round(right, 1), min(edges[3], 90.0))
     return EVERYWHERE
 
 
