@@ -33,7 +33,7 @@ def test_the_whole_flow_from_the_shell(tmp_path, capsys):
     assert "85 rows read, 82 kept" in said(capsys, "ingest", lab, TINY / "records.csv", "--tz", "Europe/Lisbon")
     assert "2 zones read" in said(capsys, "geography", lab, "--zones", TINY / "zones.geojson")
     assert "people        6" in said(capsys, "release", lab, "--index", "square:1000", "--slot", "3h", *BOX)
-    assert "hidden        0.3646" in said(
+    assert "hidden        0.3854" in said(
         capsys, "release", lab, "--index", "square:1000", "--slot", "3h", "--min-count", 2, *BOX
     )
     assert said(capsys, "sql", lab, "select count(*) as n from counts.release", "--format", "csv") == "n\n2\n"
