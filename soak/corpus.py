@@ -1,6 +1,6 @@
 """Bad files: every file of fixtures/broken, given to every command that reads its kind, and what is said of it.
 
-The outcomes are in fixtures/broken/outcomes.tsv: file, command, exit code, words. After a change of words
+The outcomes are in outcomes.tsv beside this file: file, command, exit code, words. After a change of words
 `python -m soak --write` writes them again; read the difference by eye.
 """
 
@@ -21,8 +21,8 @@ from soak.scenes import FIXTURES
 from trajlab.cli import main
 
 BROKEN = FIXTURES / "broken"
-OUTCOMES = BROKEN / "outcomes.tsv"
-NOT_TRIED = ("README.md", "outcomes.tsv")
+OUTCOMES = Path(__file__).with_name("outcomes.tsv")
+NOT_TRIED = ("README.md",)
 TABLES = (
     "ingest lab.duckdb {file}",
     "ingest lab.duckdb {file} --tz Europe/Lisbon",
