@@ -7,14 +7,17 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
 import pytest
 from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
 
+from trajlab.cli import main
 from trajlab.errors import IngestError
-from trajlab.ingest import files, ingest, tables
+from trajlab.ingest import add_stations, files, ingest, tables
 
 BROKEN = FIXTURES / "broken"
 HEADER = "uid,ts,lat,lng\n"
@@ -262,25 +265,32 @@ print(json.dumps(said))
 """
 
 
-def test_what_is_locked_is_refused_and_not_passed_over(tmp_path):
+@pytest.fixture
+def open_to_all():
+    """A folder that everybody may enter; pytest's own are closed to others."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def test_what_is_locked_is_refused_and_not_passed_over(open_to_all):
     """In a process that may not read everything, as root may."""
-    folder = tmp_path / "open"
-    (folder / "locked").mkdir(parents=True)
+    folder = open_to_all / "open"
+    locked = folder / "locked"
+    locked.mkdir(parents=True)
     (folder / "a.csv").write_text(HEADER + row("ana", 8))
-    (folder / "locked" / "b.csv").write_text(HEADER + row("ben", 8))
-    (tmp_path / "c.csv").write_text(HEADER + row("cid", 8))
-    for above in (tmp_path, *tmp_path.parents[:2]):
-        above.chmod(0o755)
-    (folder / "locked").chmod(0)
-    (tmp_path / "c.csv").chmod(0)
-    asked = [folder, folder / "locked", folder / "locked" / "b.csv", tmp_path / "c.csv"]
+    (locked / "b.csv").write_text(HEADER + row("ben", 8))
+    (open_to_all / "c.csv").write_text(HEADER + row("cid", 8))
+    locked.chmod(0)
+    (open_to_all / "c.csv").chmod(0)
+    asked = [folder, locked, locked / "b.csv", open_to_all / "c.csv"]
     command = [sys.executable, "-c", READ_AS_NOBODY, str(FIXTURES.parent), str(NOBODY), *map(str, asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    (folder / "locked").chmod(0o755)
+    locked.chmod(0o755)
     assert done.stderr == ""
-    locked = "folder 'locked' cannot be opened: Permission denied; allow it to be read, or name the files to read"
-    inside = f"'{folder / 'locked' / 'b.csv'}' cannot be opened: Permission denied"
-    assert json.loads(done.stdout) == [locked, locked, inside, "c.csv: cannot be opened: Permission denied"]
+    closed = "folder 'locked' cannot be opened: Permission denied; allow it to be read, or name the files to read"
+    inside = f"'{locked / 'b.csv'}' cannot be opened: Permission denied"
+    assert json.loads(done.stdout) == [closed, closed, inside, "c.csv: cannot be opened: Permission denied"]
 
 
 def test_a_folder_that_vanishes_is_refused(tmp_path):
@@ -298,3 +308,24 @@ def test_times_of_pandas_with_and_without_a_zone_are_told_apart_wherever_they_st
     done = ingest(con, frame, tz="Asia/Tokyo")
     assert [fix[2] // 10**6 for fix in fixes(con)] == [1709514000, 1709550000]
     assert done.rejected == {"time missing": 1000}
+
+
+def test_the_shell_says_what_was_refused_and_fails(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(HEADER + row("ana", 8))
+    assert main(["ingest", "lab.duckdb", str(BROKEN / "no_row_is_sound.csv")]) == 2
+    assert "not one of 2 rows could be kept" in capsys.readouterr().err
+    assert main(["ingest", "lab.duckdb", ""]) == 2
+    assert "an empty path: name a file or a folder" in capsys.readouterr().err
+    assert main(["ingest", "lab.duckdb", os.fsdecode(b"caf\xe9.csv")]) == 2
+    assert "there is no file or folder 'caf\ufffd.csv'" in capsys.readouterr().err
+    assert not (tmp_path / "lab.duckdb").exists()
+
+
+def test_a_station_table_with_a_stray_quote_is_refused(tmp_path):
+    (tmp_path / "stations.csv").write_text('station,lat,lng\n"A"1",38.7,-9.1\nB,38.7,-9.2\n')
+    with pytest.raises(IngestError) as refusal:
+        add_stations(empty_lab(), tmp_path / "stations.csv")
+    assert (
+        str(refusal.value) == "stations.csv: row 1 is not sound: stray quote; close its quotes, and double those inside"
+    )

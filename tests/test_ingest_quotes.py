@@ -143,8 +143,14 @@ def test_quotes_around_other_delimiters_are_read(tmp_path):
     assert [fix[1] for fix in fixes(con)] == ["ana", "cid"]
 
 
-def test_a_file_of_which_the_engine_reads_fewer_rows_than_it_has_lines_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("chunk", [1 << 20, 32])
+@pytest.mark.parametrize(("end", "read"), [(", header = true) limit 2", 2), (", header = false)", 4)])
+def test_a_file_of_which_the_engine_reads_other_rows_than_it_has_lines_is_refused(
+    tmp_path, monkeypatch, chunk, end, read
+):
     pl.DataFrame(GOOD).write_csv(tmp_path / "a.csv")
-    monkeypatch.setattr(tables.csvfile, "_READ", tables.csvfile._READ + " limit 2")
-    with pytest.raises(IngestError, match="a.csv: 3 lines, of which the engine reads 2 as rows"):
+    monkeypatch.setattr(tables.csvfile, "CHUNK", chunk)
+    statement = tables.csvfile._READ
+    monkeypatch.setattr(tables.csvfile, "_READ", statement.replace("header = true, ", "").replace("\n)\n", end))
+    with pytest.raises(IngestError, match=f"a.csv: 3 lines, of which the engine reads {read} as rows"):
         ingest(empty_lab(), tmp_path / "a.csv")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from trajlab.errors import IngestError
@@ -210,11 +210,21 @@ class Batch:
 
 
 def _parts(table: Table, sources: list[Source]) -> pa.Table:
-    """Where each part of the table starts, and the source that it is; none where it is left out."""
+    """For every row of the table its source, none where that is left out, and its number there."""
     ids = {source.first_row: source.id for source in sources}
-    sizes = [part.rows for part in table.parts if part.rows]
-    starts = [1 + end - size for end, size in zip(accumulate(sizes), sizes, strict=True)]
-    return pa.table({"first_row": starts, "source_id": pa.array([ids.get(row) for row in starts], pa.int32())})
+    sizes = np.array([part.rows for part in table.parts])
+    before = np.cumsum(sizes) - sizes
+    rows = np.arange(1, sizes.sum() + 1)
+    own = pa.array(
+        [ids.get(int(row) + 1) if size else None for row, size in zip(before, sizes, strict=True)], pa.int32()
+    )
+    return pa.table(
+        {
+            "row": rows,
+            "source_id": own.take(pa.array(np.repeat(np.arange(len(sizes)), sizes))),
+            "source_row": rows - np.repeat(before, sizes),
+        }
+    )
 
 
 def _engine_says(table: Table, error: duckdb.Error) -> str:
@@ -226,11 +236,12 @@ def _engine_says(table: Table, error: duckdb.Error) -> str:
 
 _KEEP = "create or replace temp table ingest_kept as from ingest_judged"
 
+# Joined by row and not by range: the engine compares every row with every range.
 _KEEP_PARTS = """
 create or replace temp table ingest_kept as
-select part.source_id, judged.* replace (judged.source_row - part.first_row + 1 as source_row)
+select part.source_id, judged.* replace (part.source_row as source_row)
 from ingest_judged as judged
-asof join ingest_part as part on judged.source_row >= part.first_row
+left join ingest_part as part on part.row = judged.source_row
 """
 
 _SOURCES = """

@@ -69,13 +69,16 @@ class Look:
     def _follow(self, chunk: bytes) -> None:
         if not chunk or not self.in_order:
             return
-        if not self._quotes % 2 and b'"' not in chunk and self._last != _QUOTE and _plain(chunk, self._last):
-            self.lines += chunk.count(b"\n")
+        content = np.frombuffer(chunk, np.uint8)
+        if self._quotes % 2 or self._last == _QUOTE or b'"' in chunk:
+            self._follow_quotes(content)
         else:
-            self._follow_closely(np.frombuffer(chunk, np.uint8))
+            breaks = content == _LF if b"\r" not in chunk else (content == _LF) | (content == _CR)
+            self.lines += int(np.count_nonzero(breaks[1:] > breaks[:-1]))
+            self.lines += bool(breaks[0]) and self._last not in (_LF, _CR)
         self._last = chunk[-1]
 
-    def _follow_closely(self, content: npt.NDArray[np.uint8]) -> None:
+    def _follow_quotes(self, content: npt.NDArray[np.uint8]) -> None:
         before = np.empty_like(content)
         before[0], before[1:] = self._last, content[:-1]
         quotes = np.flatnonzero(content == _QUOTE)
@@ -96,15 +99,6 @@ class Look:
         ends = before[breaks[~inside]]
         self.lines += int(((ends != _LF) & (ends != _CR)).sum())
         self._quotes += len(quotes)
-
-
-def _plain(chunk: bytes, last: int) -> bool:
-    """No empty line, and a carriage return only before a line feed."""
-    if b"\r" not in chunk:
-        return b"\n\n" not in chunk and not (chunk[0] == _LF and last in (_LF, _CR))
-    feeds = chunk.count(b"\n")
-    paired = chunk.count(b"\r\n") == feeds == chunk.count(b"\r") and last not in (_LF, _CR)
-    return paired and b"\n\r" not in chunk
 
 
 def look_through(chunks: Iterable[bytes], delimiter: str) -> Look:

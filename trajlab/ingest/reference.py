@@ -17,6 +17,7 @@ from duckdb import ColumnExpression, ConstantExpression
 from trajlab.errors import IngestError
 from trajlab.ingest.columns import PARENT, PLACE_IN_A_TABLE, RECORD, STATION, Words, resolve
 from trajlab.ingest.judge import torn
+from trajlab.ingest.quoting import STRAY
 from trajlab.ingest.tables import Table, open_tables
 
 _LAT_LNG = {name: RECORD[name] for name in ("lat", "lng")}
@@ -62,7 +63,7 @@ def add_places_seen(con: duckdb.DuckDBPyConnection, first_source: int) -> None:
 
 
 def refuse_torn_rows(con: duckdb.DuckDBPyConnection, table: Table, columns: Collection[str]) -> None:
-    """Raise where a line has too many fields, or where one of these columns is not UTF-8."""
+    """Raise where a line has too many fields or a stray quote, or where one of these columns is not UTF-8."""
     fault = torn(table, columns).alias("fault")
     con.register("ingest_written", table.relation.select(ColumnExpression("source_row"), fault))
     found = con.sql(_TORN).fetchall()
@@ -71,8 +72,7 @@ def refuse_torn_rows(con: duckdb.DuckDBPyConnection, table: Table, columns: Coll
         return
     row, fault, rows = found[0]
     more = f" ({rows:,} rows in all)" if rows > 1 else ""
-    cure = "save the table as UTF-8" if fault == "not UTF-8" else "give every row the fields of the header, no more"
-    raise IngestError(f"{table.name}: row {row} is not sound: {fault}{more}; {cure}")
+    raise IngestError(f"{table.name}: row {row} is not sound: {fault}{more}; {_CURES[fault]}")
 
 
 def _read(con: duckdb.DuckDBPyConnection, source: object, wanted: Mapping[str, Words], needs: tuple[str, ...]) -> str:
@@ -127,6 +127,12 @@ where fault is not null
 order by source_row
 limit 1
 """
+
+_CURES = {
+    "not UTF-8": "save the table as UTF-8",
+    "too many fields": "give every row the fields of the header, no more",
+    STRAY: "close its quotes, and double those inside",
+}
 
 _UNREADABLE = """
 select min(source_row)
