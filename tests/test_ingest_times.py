@@ -210,7 +210,13 @@ pieces = st.sampled_from(
      "+", "-", "5", "05", "05:30", "0530", "19", "EST", "Etc/GMT", "Europe/Lisbon", "/", "PM", "xyz1", "1364817600", "20130401",
      "41365.4", "e9", "nan", "infinity", "epoch", "(BC)", "[", "\u0661", "_", "0x"]
 )  # fmt: skip
-writings = st.lists(pieces, max_size=6).map("".join) | st.text(max_size=30)
+clocks = st.sampled_from(["2013-04-01 12:00:00", "2013/4/1 9:30", "2013-04-01T12:00:00.25", "2013-04-01"])
+zones = st.from_regex(r"\A(Etc/)?[A-Za-z]{0,4}[+-]?[0-9]{0,2}(:30)?\Z") | st.lists(pieces, max_size=3).map("".join)
+writings = (
+    st.tuples(clocks, st.sampled_from(["", " "]), zones).map("".join)
+    | st.lists(pieces, max_size=6).map("".join)
+    | st.text(max_size=30)
+)
 
 
 @settings(max_examples=10, deadline=None)
