@@ -1,4 +1,4 @@
-"""What a question about combinations holds in memory while the engine is bounded to 300 MB.
+"""What questions and commands hold in memory while the engine is bounded to 300 MB.
 
     python -m bench.memory
     python -m bench.memory --people 3000 --knowledge sequence:2
@@ -6,6 +6,7 @@
 People of a simulated city in slots of half an hour. Each question is asked of a copy of the lab in a process of
 its own, with two threads; `peak` is that of the whole process (getrusage), `base` that of the same process with
 the lab open and nothing asked. `answer` is a digest of everybody's k, risk and mean: the same whatever the memory.
+Commands are run on a larger crowd (`--crowd`), each as a user would.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -21,6 +23,13 @@ import tempfile
 import time
 from pathlib import Path
 
+COMMANDS = {
+    "sql select 1": ["sql", "{lab}", "select 1"],
+    "sql select * (40 rows shown)": ["sql", "{lab}", "select * from slots.visit"],
+    "sql select * --format csv": ["sql", "{lab}", "select * from slots.visit", "--format", "csv"],
+    "sql select * --format json": ["sql", "{lab}", "select * from slots.visit", "--format", "json"],
+    "protect cut:6h": ["protect", "{lab}", "cut:6h"],
+}
 KNOWLEDGE = ("locations:2", "sequence:2", "time:2", "frequency:2")
 
 
@@ -28,7 +37,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=3000)
     parser.add_argument("--days", type=int, default=7)
-    parser.add_argument("--knowledge", nargs="+", default=KNOWLEDGE)
+    parser.add_argument("--knowledge", nargs="*", default=KNOWLEDGE)
+    parser.add_argument("--crowd", type=int, default=20_000, help="people for the commands; 0 leaves them out")
     parser.add_argument("--memory-limit", default="300MB")
     parser.add_argument("--folder", help="where to put the simulated lab, to use it again (default: temporary)")
     parser.add_argument("--one", nargs=2, metavar=("FILE", "KNOWLEDGE"), help=argparse.SUPPRESS)
@@ -42,10 +52,8 @@ def main() -> None:
         return
     print(f"{'knowledge':<14} {'visits':>10} {'seconds':>8} {'base MB':>8} {'peak MB':>8}  answer")
     with tempfile.TemporaryDirectory() as scratch:
-        file = Path(args.folder or scratch) / f"memory-{args.people}-{args.days}.duckdb"
-        if not file.exists():  # in a process of its own: a child's peak begins with what its parent held
-            made = [sys.executable, "-m", "bench.memory", "--make", str(file)]
-            subprocess.run([*made, "--people", str(args.people), "--days", str(args.days)], check=True)
+        folder = Path(args.folder or scratch)
+        file = lab_of(folder, args.people, args.days) if args.knowledge else folder
         for knowledge in args.knowledge:
             copy = Path(scratch) / "copy.duckdb"
             shutil.copy(file, copy)
@@ -57,6 +65,30 @@ def main() -> None:
                 f"{found['peak']:>8.0f}  {found['answer']}",
                 flush=True,
             )
+
+        if args.crowd:
+            commands(lab_of(folder, args.crowd, args.days), Path(scratch) / "copy.duckdb", args.memory_limit)
+
+
+def lab_of(folder: Path, people: int, days: int) -> Path:
+    file = folder / f"memory-{people}-{days}.duckdb"
+    if not file.exists():  # in a process of its own: a child's peak begins with what its parent held
+        made = [sys.executable, "-m", "bench.memory", "--make", str(file)]
+        subprocess.run([*made, "--people", str(people), "--days", str(days)], check=True)
+    return file
+
+
+def commands(file: Path, copy: Path, memory_limit: str) -> None:
+    print(f"\n{'command':<32} {'seconds':>8} {'peak MB':>8}")
+    for told, words in COMMANDS.items():
+        shutil.copy(file, copy)
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "trajlab", *(word.format(lab=copy) for word in words)]
+        command += ["--memory-limit", memory_limit, "--threads", "2"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        print(f"{told:<32} {time.perf_counter() - began:>8.1f} {used.ru_maxrss / 1024:>8.0f}", flush=True)
 
 
 def simulated(file: Path, people: int, days: int) -> None:

@@ -277,7 +277,7 @@ def test_times_beyond_the_calendar_are_refused(server: Server, query: str, capfd
 def test_a_length_that_is_none_is_refused(server: Server, size: str, capfd: pytest.CaptureFixture[str]) -> None:
     con = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
     con.putrequest("POST", f"/{TOKEN}/sql")
-    con.putheader("Content-Length", size.encode())
+    con.putheader("Content-Length", size.encode("latin-1"))
     con.endheaders()
     assert con.getresponse().status == 413
     con.close()

@@ -126,11 +126,8 @@ def _apply(store: Store, source: Traces, protection: Protection, period: Period)
             first=first,
             last=last,
         )
-        store.con.register("visits_of_some", _applied(visits, protection, period).to_arrow())
-        try:
-            store.con.execute("insert into protected_visit by name select * from visits_of_some")
-        finally:
-            store.forget("visits_of_some")
+        # Not under a name: until the transaction ends, the engine keeps whatever had one.
+        store.con.from_arrow(_applied(visits, protection, period).to_arrow()).insert_into("temp.main.protected_visit")
 
 
 def _applied(visits: pl.DataFrame, protection: Protection, period: Period) -> pl.DataFrame:
