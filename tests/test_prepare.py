@@ -461,7 +461,7 @@ def test_the_busy_week_may_decide(porto):
     by_week = replace(recipe("porto-3x3"), busy="week")
     with pytest.raises(IngestError, match="all 3 taxis made 1 trips in the densest week"):  # 5 to 11 May
         prepare(tl.open(":memory:"), by_week, porto)
-    porto.write_text(porto.read_text() + trip(3, "2014-05-11 23:59:59", [3]) + "\n")
+    porto.write_text(porto.read_text() + trip(3, "2014-05-11 23:59:59", [24]) + "\n")
     assert prepare(tl.open(":memory:"), by_week, porto.parent).steps[2].endswith("that week, 1 made more")
     porto.write_text("\n".join([HEAD, trip(1, "2014-05-01 00:00:00", [0])]) + "\n")
     with pytest.raises(IngestError, match="no trip begins in a whole week of 2014-05: choose the busy taxis by month"):

@@ -412,7 +412,7 @@ def test_a_lab_with_no_release_or_several_asks_which():
         lab.schedule(TIMETABLE)
     lab.release("places", "1h", fill="none")
     lab.release("places", "2h", fill="none")
-    with pytest.raises(ScheduleError, match="and the lab has 2 releases: say which$"):
+    with pytest.raises(ScheduleError, match="and the lab has 2 releases: say which; there are: r"):
         lab.schedule(TIMETABLE)
     with pytest.raises(UnknownNameError, match="^no release, run or set of traces named 'r0'"):
         lab.schedule(TIMETABLE, "r0")
@@ -456,4 +456,6 @@ def test_the_command_tells_the_paper_s_example(tmp_path, capsys):
     assert main(["schedule", lab, str(TIMETABLE), "--slot", "1h", "6h", "--min-k", "2", "--points", "1"]) == 0
     assert "ssr_fell" in capsys.readouterr().out
     assert main(["schedule", lab, "nowhere.toml", "--release", "x"]) == 2
+    assert capsys.readouterr().err == "trajlab: there is no timetable 'nowhere.toml'\n"
+    assert main(["schedule", lab, str(TIMETABLE), "--release", "x"]) == 2
     assert capsys.readouterr().err.startswith("trajlab: no release, run or set of traces named 'x'; there are: r")

@@ -66,7 +66,7 @@ def mean_accuracies(attack, counts, xy, per_day, truth, seeds):
 @pytest.mark.parametrize("attack", ["xu2017", "dsilva2024"])
 def test_ties_recover_no_less_of_a_simulated_city_than_a_plain_hungarian(attack):
     lab = tl.open(":memory:")
-    lab.ingest(tl.simulate(people=60, days=4, seed=1), tz="Europe/Lisbon")
+    lab.ingest(tl.simulate(people=120, days=5, seed=1), tz="Europe/Lisbon")
     ours, theirs = mean_accuracies(attack, *published(lab, index="square:500", slot="30min"), range(3))
     assert ours >= theirs
 

@@ -330,7 +330,7 @@ def expected_summary(people):
 @example(people=[(k % 3 > 0, k, k % 4 > 0) for k in range(1, 74)])
 def test_the_summary_is_that_of_plain_python(store, people):
     risk_id = told(store, people)
-    store.build(Query.load("metrics.risk"), risk_id=risk_id)
+    store.build(Query.load("metrics.risk"), risk_id=risk_id, about="traces")
     rows = store.rows(
         "select scope, metric, level, people, estimate, low, high from metrics.risk where risk_id = $id", id=risk_id
     )
