@@ -11,7 +11,9 @@ import csv
 import datetime as dt
 import io
 import re
+import shutil
 import tempfile
+import weakref
 import zoneinfo
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -41,6 +43,7 @@ class Readers:
     def __init__(self) -> None:
         self._store = Store()
         self._folder = Path(tempfile.mkdtemp(prefix="soak-"))
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
 
     def csv(self, content: bytes) -> None:
         """Rows kept and rejected are the records that a second reader counts."""
