@@ -27,10 +27,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from trajlab import knowledge, risk
-from trajlab.knowledge import Question
 from trajlab.progress import Progress
 from trajlab.query import Query
+from trajlab.risk import knowledge
+from trajlab.risk import run as risk
+from trajlab.risk.knowledge import Question
 from trajlab.store import Store
 
 KINDS = ("locations", "sequence", "time", "unique", "frequency", "probability", "proportion", "homework")

@@ -121,7 +121,7 @@ def in_a_process_of_its_own(file: Path, attack: str, steps: int) -> dict[str, fl
 
 def measure(file: Path, name: str, steps: int) -> dict[str, float]:
     from trajlab.attacks import load
-    from trajlab.attacks.watch import Watch
+    from trajlab.attacks._steps import Watch
 
     stored = np.load(file)
     release = Release.from_matrix(stored["counts"], stored["xy"], int(stored["slots_per_day"]), unit="m")

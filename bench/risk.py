@@ -76,7 +76,7 @@ def simulated(folder: Path, people: int) -> Path:
 
 
 def fill(store: Store, people: int) -> None:
-    from trajlab import traces
+    from trajlab.risk import traces
 
     release = {
         "release_id": TRACES, "index_id": 0, "index_name": "simulated", "starts": dt.datetime(2024, 1, 1),
@@ -132,7 +132,7 @@ def in_a_process_of_its_own(file: Path, knowledge: str, memory_limit: str) -> di
 
 def measure(file: Path, knowledge: str, memory_limit: str) -> dict[str, float]:
     import trajlab as tl
-    from trajlab import traces
+    from trajlab.risk import traces
 
     with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
         copy = shutil.copy(file, Path(scratch) / "lab.duckdb")

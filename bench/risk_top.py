@@ -107,8 +107,9 @@ def in_a_process_of_its_own(file: Path, people: int, memory_limit: str) -> list[
 
 
 def measure(file: Path, people: int, memory_limit: str) -> list[dict[str, float | str]]:
-    from trajlab import risk, traces
     from trajlab.progress import Progress
+    from trajlab.risk import run as risk
+    from trajlab.risk import traces
     from trajlab.store import Store
 
     store = Store(str(file), memory_limit=memory_limit, threads=2)

@@ -66,7 +66,7 @@ def main() -> None:
 
 def measure(file: Path, memory_limit: str) -> dict[str, object]:
     import trajlab as tl
-    from trajlab.timetable import Slot, Timetable
+    from trajlab.schedule.timetable import Slot, Timetable
 
     slots = tuple(Slot(day, begins, ends) for day in range(1, 6) for begins, ends in LESSONS)
     with tempfile.TemporaryDirectory(dir=file.parent) as scratch:
@@ -119,7 +119,7 @@ def campus(folder: Path, people: int, slot: str) -> Path:
 
 
 def fill(store: Store, people: int, slot: str) -> None:
-    from trajlab import slots
+    from trajlab.release import slots
 
     calendar = slots.Calendar(START, DAYS, slots.slot_seconds(slot), "Asia/Shanghai")
     release = {

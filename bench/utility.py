@@ -78,7 +78,7 @@ def simulated(folder: Path, people: int) -> Path:
 
 def fill(store: Store, people: int) -> None:
     from trajlab import spatial
-    from trajlab.grid import study_area
+    from trajlab.release.grid import study_area
     from trajlab.utility.sides import described
 
     rng = np.random.default_rng(0)

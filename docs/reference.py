@@ -163,7 +163,7 @@ def _help(name: str) -> str:
     import argparse
     import sys
 
-    from trajlab.knowledge import listing
+    from trajlab.risk.knowledge import listing
 
     top = parser(name)
     (commands,) = (action for action in top._actions if isinstance(action, argparse._SubParsersAction))

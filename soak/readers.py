@@ -20,13 +20,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from soak.mistakes import ENGINE
-from trajlab import timetable, traits
 from trajlab.errors import TrajlabError
 from trajlab.ingest import add_places, add_stations, ingest
-from trajlab.ingest.times import check_zone
+from trajlab.ingest._times import check_zone
 from trajlab.progress import Progress
-from trajlab.schedule import truth
-from trajlab.spatial.zone_files import read_zones
+from trajlab.risk import traits
+from trajlab.schedule import timetable, truth
+from trajlab.spatial._zone_files import read_zones
 from trajlab.store import Store
 
 TZ = "Europe/Lisbon"

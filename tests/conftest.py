@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import trajlab as tl
-from trajlab import traits
 from trajlab.query import Query
+from trajlab.risk import traits
 from trajlab.schedule import finding
 from trajlab.store import Store
 

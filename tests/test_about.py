@@ -9,8 +9,9 @@ import pytest
 from conftest import TINY, TINY_BOX, tiny_lab
 
 import trajlab as tl
-from trajlab import knowledge, schedule
+from trajlab import schedule
 from trajlab.cli import main, schedules
+from trajlab.risk import knowledge
 
 TRUE = "true traces are searched, not the published counts: what min_count leaves out of these changes nothing"
 SLOTS = "a visit is a slot, filled ones included (basis slots)"

@@ -20,11 +20,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
-from trajlab import knowledge, traces
 from trajlab.errors import RiskError, UnknownNameError
-from trajlab.knowledge import Question, combining, fitting, states, walking
 from trajlab.progress import Progress
 from trajlab.query import Query
+from trajlab.risk import knowledge, traces
+from trajlab.risk.crowds import combining, fitting, states, walking
+from trajlab.risk.knowledge import Question
 from trajlab.store import Store
 
 LUCCA, LIVORNO, PISA, FIRENZE = (43.8430139, 10.507994), (43.54427, 10.32615), (43.70853, 10.4036), (43.77925, 11.24626)

@@ -12,8 +12,8 @@ import shapely
 
 import trajlab as tl
 from trajlab.errors import ReleaseError, UtilityError
-from trajlab.spatial.globe import wrapped
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._globe import wrapped
+from trajlab.spatial._projection import LocalMetres
 
 
 def town(middle: int) -> tl.Lab:

@@ -22,7 +22,7 @@ from scipy.spatial.distance import jensenshannon
 
 from trajlab import attacks
 from trajlab.attacks import Online, Watch, load
-from trajlab.attacks.similarity import Alike
+from trajlab.attacks._similarity import Alike
 from trajlab.errors import AttackError
 from trajlab.matching import assignment, sifting
 from trajlab.release import Release

@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import trajlab as tl
-from trajlab.knowledge import states, walking
+from trajlab.risk.crowds import states, walking
 
 ANSWER = """
 select trace, known, k, found, risk, mean_risk, combinations

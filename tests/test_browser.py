@@ -216,9 +216,10 @@ def test_hostile_names_are_shown_and_never_run(browser: Browser, tmp_path: Path)
 
 
 def test_ten_thousand_cells_each_say_their_value(browser: Browser, tmp_path: Path) -> None:
-    from trajlab.report import maps, page
+    from trajlab.report import page
+    from trajlab.report.drawing import maps
     from trajlab.report.markup import tag
-    from trajlab.spatial.projection import LocalMetres
+    from trajlab.spatial._projection import LocalMetres
 
     corners = [(0.001 * (k % 100), 0.001 * (k // 100)) for k in range(10_000)]
     outlines = [

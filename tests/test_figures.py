@@ -20,9 +20,9 @@ import trajlab as tl
 from trajlab import figures
 from trajlab.cli import main
 from trajlab.errors import FigureError, LabError, UnknownNameError
-from trajlab.figures.figure import COLUMNS, Drawn, Figure
-from trajlab.figures.raster import FONTS, png
-from trajlab.figures.ticks import along, part_of
+from trajlab.figures._figure import COLUMNS, Drawn, Figure
+from trajlab.figures._raster import FONTS, png
+from trajlab.figures._ticks import along, part_of
 from trajlab.query import catalogue
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from trajlab.errors import IngestError, UnknownNameError
 from trajlab.ingest import ingest
-from trajlab.ingest.clean import move_duplicates
-from trajlab.ingest.kinds import names
+from trajlab.ingest._clean import move_duplicates
+from trajlab.ingest._kinds import names
 
 TABLES = """
 create schema records;

@@ -17,7 +17,9 @@ from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
 
 from trajlab.cli import main
 from trajlab.errors import IngestError
-from trajlab.ingest import add_stations, files, ingest, tables
+from trajlab.ingest import _files as files
+from trajlab.ingest import _tables as tables
+from trajlab.ingest import add_stations, ingest
 
 BROKEN = FIXTURES / "broken"
 HEADER = "uid,ts,lat,lng\n"

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
 
 from trajlab.errors import IngestError
-from trajlab.ingest import ingest, quoting, tables
-from trajlab.ingest.quoting import Mender, look_through
+from trajlab.ingest import _quoting as quoting
+from trajlab.ingest import _tables as tables
+from trajlab.ingest import ingest
+from trajlab.ingest._quoting import Mender, look_through
 
 HEADER = "uid,ts,lat,lng,note\n"
 ROW = "ana,2024-03-04T08:00:00Z,38.73,-9.16,"

@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
-from trajlab import knowledge
 from trajlab.errors import RiskError
-from trajlab.knowledge import Question, draw, passing
-from trajlab.knowledge.smallest import smallest_set
 from trajlab.progress import Progress
+from trajlab.risk import knowledge
+from trajlab.risk.crowds import draw, passing
+from trajlab.risk.crowds.smallest import smallest_set
+from trajlab.risk.knowledge import Question
 
 KINDS = {"points": draw.scattered, "cont": draw.stretch}
 FAR = 2**63 + 11

@@ -20,10 +20,10 @@ import trajlab as tl
 from trajlab.engine.duckdb import connect
 from trajlab.errors import IngestError, SlotError, SpatialError, UnknownNameError
 from trajlab.prepare import geolife, names, prepare, recipe
-from trajlab.prepare.extent import corners
+from trajlab.prepare._extent import corners
 from trajlab.prepare.porto import Grid
 from trajlab.progress import Progress
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 DATA = Path(os.environ.get("TRAJLAB_DATA", "no data"))
 HOME = (39.90, 116.40)

@@ -11,7 +11,7 @@ import pytest
 
 import trajlab as tl
 from trajlab import cli
-from trajlab.attacks.watch import Step, Watch
+from trajlab.attacks._steps import Step, Watch
 from trajlab.progress import Progress, Steps
 
 

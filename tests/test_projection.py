@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
-from trajlab.spatial.projection import RADIUS, LocalMetres, area_km2
+from trajlab.spatial._projection import RADIUS, LocalMetres, area_km2
 
 KM_300 = 2.6  # degrees of latitude
 

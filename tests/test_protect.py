@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
-from trajlab import protect, traces
+from trajlab import protect
 from trajlab.errors import ContractError, ProtectionError, TrajlabError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.protect import Period
+from trajlab.protect._records import protected_records
 from trajlab.protect.cut import Cut
-from trajlab.protect.publish import protect as publish
-from trajlab.protect.records import protected_records
+from trajlab.protect.run import protect as publish
+from trajlab.risk import traces
 
 KEY = "a key for the tests, known to all"
 OTHER_KEY = "another key of decent length"
@@ -195,7 +196,7 @@ def test_the_same_protection_is_made_once_however_it_was_written(lab, source, ma
 def test_some_people_at_a_time_make_the_traces_of_all_at_once(monkeypatch, at_once):
     made = []
     for visits in (1_000_000, at_once):
-        monkeypatch.setattr("trajlab.protect.publish.AT_ONCE", visits)
+        monkeypatch.setattr("trajlab.protect.run.AT_ONCE", visits)
         with tiny_lab() as lab:
             traces = lab.protect(lab.release("square:1000", "3h", box=TINY_BOX), "cut:6h", key="a key for tests, known")
             made.append([lab.table(name).filter(traces_id=traces.id) for name in ("slots.trace", "slots.visit")])
@@ -305,7 +306,7 @@ class Broken:
 def test_a_protection_that_breaks_its_word_is_refused_and_the_lab_stays_as_it_was(
     apply, said, lab, source, monkeypatch
 ):
-    import trajlab.protect.publish as module
+    import trajlab.protect.run as module
 
     before = everything(lab)
     monkeypatch.setattr(module, "load", lambda _: Broken(apply))
@@ -460,7 +461,7 @@ def test_files_that_cannot_be_or_are_there_already_are_refused(lab, source, made
 
 @pytest.mark.parametrize("apply", [lambda v: v.with_columns(part=pl.col("cell").rank("dense").cast(pl.Int32))])
 def test_records_of_people_divided_by_place_have_no_part(apply, tmp_path, monkeypatch):
-    import trajlab.protect.publish as module
+    import trajlab.protect.run as module
 
     lab = tiny_lab()
     source = source_of(lab)

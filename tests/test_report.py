@@ -18,11 +18,12 @@ from conftest import tiny_lab
 
 import trajlab as tl
 from trajlab.errors import LabError
-from trajlab.report import charts, maps, markup, render, sections, words
-from trajlab.report.merging import merge
+from trajlab.report import markup, render, sections, words
+from trajlab.report.drawing import charts, maps
+from trajlab.report.drawing.merging import merge
 from trajlab.report.page import tabs
 from trajlab.report.sections import records
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 MONDAY = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
 HOSTILE = ["<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", "</title></svg><b>&amp;", "a\x00b"]

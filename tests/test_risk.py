@@ -12,14 +12,14 @@ import pytest
 from conftest import HOMES, TINY_BOX, tiny_lab
 
 import trajlab as tl
-from trajlab import knowledge, traces
 from trajlab import protect as protections
 from trajlab.cli import main
 from trajlab.errors import LabError, ProtectionError, RiskError, TrajlabError, UnknownNameError
-from trajlab.knowledge.points import Points
 from trajlab.progress import Progress
 from trajlab.query import catalogue
 from trajlab.release import Release
+from trajlab.risk import knowledge, traces
+from trajlab.risk.knowledge.points import Points
 
 KEY = "a key for the tests, known to all"
 BASES = ("slots", "observed", "records")

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trajlab import slots, spatial
+from trajlab import spatial
 from trajlab.errors import SlotError
-from trajlab.slots import Calendar, slot_seconds, write_clock
-from trajlab.spatial.projection import LocalMetres
+from trajlab.release import slots
+from trajlab.release.slots import Calendar, slot_seconds, write_clock
+from trajlab.spatial._projection import LocalMetres
 from trajlab.store import Store
 
 ZONES = [

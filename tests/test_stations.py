@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
 from trajlab.spatial import StudyArea, build
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 BOX = (116.0, 39.6, 116.8, 40.2)
 coordinates = st.tuples(st.floats(115.9, 116.9), st.floats(39.5, 40.3))

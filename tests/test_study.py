@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 import trajlab as tl
 from trajlab.errors import AttackError, LabError, ReleaseError, SlotError, UnknownNameError
-from trajlab.study import Study, study
+from trajlab.study.run import Study, study
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -11,8 +11,8 @@ import pytest
 import trajlab as tl
 from bench.ties import accuracy, plain, published
 from trajlab.attacks import Watch, load
-from trajlab.attacks.city import City
-from trajlab.attacks.linking import keep_apart
+from trajlab.attacks._city import City
+from trajlab.attacks._linking import keep_apart
 from trajlab.release import Release
 
 DATA = Path(os.environ.get("TRAJLAB_DATA", "no data"))

@@ -10,9 +10,9 @@ import pytest
 from conftest import ROOT, TERM
 
 import trajlab as tl
-from trajlab import timetable
 from trajlab.errors import ScheduleError, SlotError
-from trajlab.timetable import Slot, Timetable
+from trajlab.schedule import timetable
+from trajlab.schedule.timetable import Slot, Timetable
 
 BROKEN = ROOT / "fixtures" / "broken" / "timetables"
 MONDAY, TUESDAY = Slot(1, 480, 575), Slot(2, 480, 575)

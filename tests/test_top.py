@@ -14,12 +14,13 @@ from conftest import TINY_BOX, tiny_lab
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trajlab import knowledge, risk, traits
 from trajlab.errors import IngestError, RiskError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query
+from trajlab.risk import knowledge, traits
+from trajlab.risk import run as risk
+from trajlab.risk.traces import Traces
 from trajlab.store import Store
-from trajlab.traces import Traces
 
 PEOPLE = 9
 numbers = itertools.count()

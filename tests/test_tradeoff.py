@@ -16,10 +16,10 @@ from scipy.optimize import curve_fit
 import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import LabError, RiskError, SpatialError, UnknownNameError, UtilityError
-from trajlab.metrics.curve import fit
 from trajlab.report.tradeoffs import loss_by_size
 from trajlab.store import Store
-from trajlab.tradeoff import Tradeoff
+from trajlab.utility.curve import fit
+from trajlab.utility.tradeoff import Tradeoff
 
 SVG = "{http://www.w3.org/2000/svg}"
 KNOWN = ("top:2", "top:3", "points:4", "points:8")

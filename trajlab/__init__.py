@@ -25,12 +25,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from trajlab.version import __version__
 
 __all__ = [
     "Lab",
     "Release",
     "TrajlabError",
+    "__version__",
     "flow",
     "occupancy",
     "open",
@@ -43,24 +44,24 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from trajlab.attack import recover, recover_by_day
-    from trajlab.counts import flow, occupancy
+    from trajlab.attacks.run import recover, recover_by_day
     from trajlab.errors import TrajlabError
     from trajlab.lab import Lab
     from trajlab.lab import open_lab as open  # noqa: A004
     from trajlab.metrics import compare as score
     from trajlab.release import Release
+    from trajlab.release.frames import flow, occupancy
     from trajlab.simulation import simulate, simulate_campus, simulate_stations
 
 _HOME = {
     "Lab": ("trajlab.lab", "Lab"),
     "Release": ("trajlab.release", "Release"),
     "TrajlabError": ("trajlab.errors", "TrajlabError"),
-    "flow": ("trajlab.counts", "flow"),
-    "occupancy": ("trajlab.counts", "occupancy"),
+    "flow": ("trajlab.release.frames", "flow"),
+    "occupancy": ("trajlab.release.frames", "occupancy"),
     "open": ("trajlab.lab", "open_lab"),
-    "recover": ("trajlab.attack", "recover"),
-    "recover_by_day": ("trajlab.attack", "recover_by_day"),
+    "recover": ("trajlab.attacks.run", "recover"),
+    "recover_by_day": ("trajlab.attacks.run", "recover_by_day"),
     "score": ("trajlab.metrics", "compare"),
     "simulate": ("trajlab.simulation", "simulate"),
     "simulate_campus": ("trajlab.simulation", "simulate_campus"),

@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajlab import listing, plain
+from trajlab import plain
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue
+from trajlab.report import listing
 from trajlab.unfinished import unfinished
 
 if TYPE_CHECKING:

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from trajlab.attack import Run
+    from trajlab.attacks.run import Run
     from trajlab.export import Exported
     from trajlab.figures import Drawn
-    from trajlab.grid import Box
     from trajlab.ingest import Ingested
     from trajlab.prepare import Prepared, Recipe
     from trajlab.release import Release
-    from trajlab.risk import Risk
+    from trajlab.release.grid import Box
+    from trajlab.risk.run import Risk
+    from trajlab.risk.traces import Traces
     from trajlab.schedule import Leak
-    from trajlab.study import Study
-    from trajlab.traces import Traces
-    from trajlab.tradeoff import Tradeoff
+    from trajlab.study.run import Study
     from trajlab.utility import Utility
+    from trajlab.utility.tradeoff import Tradeoff
 
 
 def open_lab(
@@ -151,8 +151,8 @@ class Lab:
         points beyond it: drop, or clamp to its edge. The result has `notes` on what was left
         out, moved or filled in (`study.note`).
         """
-        from trajlab.publish import Settings, publish
-        from trajlab.slots import slot_seconds
+        from trajlab.release.making import Settings, publish
+        from trajlab.release.slots import slot_seconds
 
         settings = Settings(
             index=index,
@@ -173,7 +173,7 @@ class Lab:
 
     def published(self, release_id: str) -> Release:
         """A release that this lab made before, by its id."""
-        from trajlab.publish import load
+        from trajlab.release.making import load
 
         with said_kindly("reading a release"):
             return load(self._store, release_id)
@@ -191,7 +191,7 @@ class Lab:
         up to 5,000 people, above which both means greedy. `release` may be an id; one made
         elsewhere (`Release.from_matrix`) is kept in the lab, and scored where no truth is needed.
         """
-        from trajlab.attack import run
+        from trajlab.attacks.run import run
 
         return run(
             self._store,
@@ -217,7 +217,7 @@ class Lab:
         Stop whenever you like: the days done stay in the lab, and asking again goes on from
         there. Scores come after the last day.
         """
-        from trajlab.attack import run_by_day
+        from trajlab.attacks.run import run_by_day
 
         return run_by_day(
             self._store,
@@ -260,7 +260,8 @@ class Lab:
         searched in either case. Everybody's k is in `metrics.anonymity`, the summary
         in `metrics.risk` and `metrics.anonymity_curve`.
         """
-        from trajlab import risk, traces
+        from trajlab.risk import run as risk
+        from trajlab.risk import traces
 
         risk.understood(knowledge, seed=seed, sample=sample, settings=settings)
         searched = self._traces(of, basis)
@@ -346,7 +347,7 @@ class Lab:
         return remedies(self, timetable, index=index, slot=slot, basis=basis, release=made, question=question)
 
     def _only_release(self) -> str:
-        from trajlab import listing
+        from trajlab.report import listing
 
         known = self.sql(listing.RELEASES).to_dicts()
         if len(known) == 1:
@@ -364,14 +365,14 @@ class Lab:
         at least 16 characters, for the same ids in another lab. The result can be handed to `risk`.
         """
         from trajlab.protect import load
-        from trajlab.protect.publish import protect
+        from trajlab.protect.run import protect
 
         load(protection)  # one that does not exist is refused before traces are made
         return protect(self._store, self._traces(release, basis), protection, key=key, progress=self._progress)
 
     def protected_records(self, traces: Traces | str, path: str | Path) -> int:
         """Write the records behind protected traces to a new Parquet or CSV file, under their fresh ids."""
-        from trajlab.protect.records import protected_records
+        from trajlab.protect._records import protected_records
 
         return protected_records(self._store, self._traces(traces, "slots"), Path(path))
 
@@ -381,7 +382,7 @@ class Lab:
         A frame or a CSV or Parquet file. Returns notes on what was read; groups are in
         `metrics.risk_by_group`.
         """
-        from trajlab.traits import add
+        from trajlab.risk.traits import add
 
         with self._store.transaction("people"):
             return add(self._store, people, self._progress)
@@ -393,7 +394,7 @@ class Lab:
 
         Exact: what would take more than `limit` beginnings of sets is refused.
         """
-        from trajlab.knowledge.smallest import smallest_set
+        from trajlab.risk.crowds.smallest import smallest_set
 
         traces = self._traces(of, basis)
         with said_kindly("the smallest set"):
@@ -408,9 +409,9 @@ class Lab:
             return smallest_set(self._store, traces.id, found[0][0], most=most, limit=limit)
 
     def _traces(self, of: Release | Run | Traces | str, basis: str | None, *, otherwise: str = "slots") -> Traces:
-        from trajlab import traces
-        from trajlab.attack import Run
+        from trajlab.attacks.run import Run
         from trajlab.release import Release
+        from trajlab.risk import traces
 
         if not isinstance(of, str | Release | Run | traces.Traces):
             raise RiskError(f"traces are those of a release, of a run or of protect, or an id, not {type(of).__name__}")
@@ -434,7 +435,7 @@ class Lab:
         Give what is to vary as a list. `settings` are those of `release`. The result has a `table`,
         a `chart()` and `save("study.svg")`; releases and runs are kept in the lab and made once.
         """
-        from trajlab.study import study
+        from trajlab.study.run import study
 
         return study(self, attack=attack, index=index, slot=slot, people=people, seed=seed, pairing=pairing, **settings)
 
@@ -496,8 +497,7 @@ class Lab:
         has `points`, `fits`, a `chart()` and `save("tradeoff.svg")`. Points are in `metrics.tradeoff`, curves in
         `metrics.tradeoff_fit`. Asking again adds only what is missing.
         """
-        from trajlab import tradeoff
-        from trajlab.utility import Settings
+        from trajlab.utility import Settings, tradeoff
         from trajlab.utility.exposed import Asked
 
         def each(given: Any) -> tuple[Any, ...]:

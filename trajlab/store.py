@@ -206,7 +206,7 @@ class Store:
 
     def _create_tables(self) -> None:
         """Add the tables this trajlab knows and the lab lacks, with their comments."""
-        from trajlab import __version__
+        from trajlab.version import __version__
 
         there = {f"{s}.{t}" for s, t in self.rows("select table_schema, table_name from information_schema.tables")}
         missing = [query for query in catalogue().values() if query.table not in there]

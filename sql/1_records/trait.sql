@@ -4,7 +4,7 @@
 -- nothing that an adversary searches is built from it.
 --
 -- grain:      person, trait
--- written by: trajlab.traits
+-- written by: trajlab.risk.traits
 -- columns:
 --   person  INTEGER  the person, see records.person
 --   trait   VARCHAR  name of the column

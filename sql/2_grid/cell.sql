@@ -1,7 +1,7 @@
 -- grid.cell: the cells that hold a record or a filled position, and zones and larger cells of flows, with their place on the map.
 --
 -- grain:      index_id, cell
--- written by: trajlab.grid
+-- written by: trajlab.release.grid
 -- publish:    yes
 -- columns:
 --   index_id  UBIGINT  the index, see grid.index

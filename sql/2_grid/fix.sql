@@ -1,7 +1,7 @@
 -- grid.fix: each cleaned record with the cell it falls in.
 --
 -- grain:      none
--- written by: trajlab.grid
+-- written by: trajlab.release.grid
 -- columns:
 --   index_id  UBIGINT      the index, see grid.index
 --   person    INTEGER      the person, see records.person

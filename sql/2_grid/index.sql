@@ -1,7 +1,7 @@
 -- grid.index: the ways in which this lab has divided the map into cells.
 --
 -- grain:      index_id
--- written by: trajlab.grid
+-- written by: trajlab.release.grid
 -- publish:    yes
 -- columns:
 --   index_id  UBIGINT  digest of the name, the settings and the records

@@ -6,7 +6,7 @@
 -- the border of a slot.
 --
 -- grain:      release_id, tick
--- written by: trajlab.slots
+-- written by: trajlab.release.slots
 -- columns:
 --   release_id  VARCHAR  the release
 --   tick        BIGINT   seconds since 1970 in UTC, divided by the length of a tick

@@ -6,7 +6,7 @@
 -- to that of the western end, or else the southern.
 --
 -- grain:      release_id, person, slot
--- written by: trajlab.slots
+-- written by: trajlab.release.slots
 -- columns:
 --   release_id  VARCHAR  the release
 --   person      INTEGER  the person, see records.person

@@ -4,7 +4,7 @@
 -- common period onto which they are laid.
 --
 -- grain:      release_id, slot
--- written by: trajlab.slots
+-- written by: trajlab.release.slots
 -- publish:    yes
 -- columns:
 --   release_id   VARCHAR    the release

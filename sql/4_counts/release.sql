@@ -1,7 +1,7 @@
 -- counts.release: what is published about a release besides its counts.
 --
 -- grain:      release_id
--- written by: trajlab.publish
+-- written by: trajlab.release.making
 -- publish:    yes
 -- columns:
 --   release_id     VARCHAR    the release: a digest of its settings and of the records

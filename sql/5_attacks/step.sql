@@ -7,7 +7,7 @@
 -- for links. With direct_link_below, they are of what that short cut left over.
 --
 -- grain:      run_id, slot
--- written by: trajlab.attack
+-- written by: trajlab.attacks.run
 -- columns:
 --   run_id   VARCHAR  the run, see study.run
 --   slot     INTEGER  the slot that was joined to what came before it

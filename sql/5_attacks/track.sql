@@ -4,7 +4,7 @@
 -- it fits best is a question for metrics.pair, and attacks never see the answer.
 --
 -- grain:      run_id, track, slot
--- written by: trajlab.attack
+-- written by: trajlab.attacks.run
 -- columns:
 --   run_id  VARCHAR  the run, see study.run
 --   track   INTEGER  recovered track, from 0

@@ -5,7 +5,7 @@
 -- `said` tells why and the numbers are null. The larger b, the dearer the first steps of protection.
 --
 -- grain:      tradeoff_id, zones_id, knowledge, flows, measure
--- written by: trajlab.tradeoff
+-- written by: trajlab.utility.tradeoff
 -- columns:
 --   tradeoff_id  VARCHAR  the study, see study.tradeoff
 --   zones_id     UBIGINT  zones that flows are compared between, see grid.index

@@ -1,7 +1,7 @@
 -- study.gridding: which records were given cells of an index, for the person who did it.
 --
 -- grain:      index_id
--- written by: trajlab.grid
+-- written by: trajlab.release.grid
 -- columns:
 --   index_id     UBIGINT  the index, see grid.index
 --   fingerprint  VARCHAR  digest of the records

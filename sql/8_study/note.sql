@@ -4,7 +4,7 @@
 -- given, positions that are mostly filled in. A release without such things has no row.
 --
 -- grain:      release_id, about
--- written by: trajlab.publish
+-- written by: trajlab.release.making
 -- columns:
 --   release_id  VARCHAR  the release
 --   about       VARCHAR  outside, tz or filled

@@ -4,7 +4,7 @@
 -- which versions of the software it was made from.
 --
 -- grain:      release_id
--- written by: trajlab.publish
+-- written by: trajlab.release.making
 -- columns:
 --   release_id   VARCHAR  the release
 --   settings     VARCHAR  JSON: every setting of the release, sorted by name

@@ -4,7 +4,7 @@
 -- `searched_id`. They are the same set, unless the traces searched were recovered from counts.
 --
 -- grain:      risk_id
--- written by: trajlab.risk
+-- written by: trajlab.risk.run
 -- columns:
 --   risk_id      VARCHAR  the question: a digest of the traces, knowledge, settings and seed
 --   release_id   VARCHAR  the release whose people are looked for

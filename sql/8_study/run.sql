@@ -4,7 +4,7 @@
 -- from there, where the attack works day by day.
 --
 -- grain:      run_id
--- written by: trajlab.attack
+-- written by: trajlab.attacks.run
 -- columns:
 --   run_id      VARCHAR  the run: a digest of release, attack, settings and seed
 --   release_id  VARCHAR  the release attacked

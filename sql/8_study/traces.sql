@@ -1,7 +1,7 @@
 -- study.traces: every set of pseudonymous traces that an adversary is let loose on.
 --
 -- grain:      traces_id
--- written by: trajlab.traces
+-- written by: trajlab.risk.traces
 -- columns:
 --   traces_id   VARCHAR  the set: a digest of release, run, basis and protection
 --   release_id  VARCHAR  the release whose people, cells and slots it has

@@ -1,7 +1,7 @@
 -- study.tradeoff: every study of what a generalisation costs and what it protects.
 --
 -- grain:      tradeoff_id
--- written by: trajlab.tradeoff
+-- written by: trajlab.utility.tradeoff
 -- columns:
 --   tradeoff_id  VARCHAR  the study: a digest of everything below, and of its steps
 --   release_id   VARCHAR  the release that is generalised

@@ -3,7 +3,7 @@
 -- Step 0 is the release itself, which loses nothing.
 --
 -- grain:      tradeoff_id, zones_id, step
--- written by: trajlab.tradeoff
+-- written by: trajlab.utility.tradeoff
 -- columns:
 --   tradeoff_id  VARCHAR  the study, see study.tradeoff
 --   zones_id     UBIGINT  zones that flows are compared between, see grid.index

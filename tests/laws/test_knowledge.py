@@ -13,9 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
-from trajlab import knowledge
-from trajlab.knowledge import Question
 from trajlab.progress import Progress
+from trajlab.risk import knowledge
+from trajlab.risk.knowledge import Question
 
 EXAMPLES = {
     "cont": ["cont:{}", "cont:{}:drop"],

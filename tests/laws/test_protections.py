@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import trajlab as tl
-from trajlab import protect, traces
+from trajlab import protect
 from trajlab.progress import Progress
 from trajlab.protect import Period
-from trajlab.protect.publish import name_of
-from trajlab.protect.publish import protect as publish
+from trajlab.protect.run import name_of
+from trajlab.protect.run import protect as publish
+from trajlab.risk import traces
 
 # A protection that has settings adds a line: texts that differ in what they do.
 EXAMPLES = {

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trajlab as tl
 from trajlab import schedule
 from trajlab.errors import ScheduleError
-from trajlab.timetable import Slot, Timetable
+from trajlab.schedule.timetable import Slot, Timetable
 
 ZONE = "Europe/Lisbon"
 BEFORE_THE_CLOCKS_CHANGE = dt.date(2024, 3, 20)  # a Wednesday; clocks go forward on the 31st

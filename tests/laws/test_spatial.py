@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from trajlab import spatial
 from trajlab.errors import SpatialError, UnknownNameError
-from trajlab.spatial.globe import cut, wrapped
-from trajlab.spatial.projection import LocalMetres, area_km2
+from trajlab.spatial._globe import cut, wrapped
+from trajlab.spatial._projection import LocalMetres, area_km2
 
 
 def area(box, seed, order=1):

@@ -8,18 +8,16 @@ truth, and a seeded generator, its only source of chance. `docs/add-an-attack.md
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from trajlab.attacks.watch import Watch
-from trajlab.errors import AttackError, UnknownNameError
+from trajlab import plugins
+from trajlab.attacks._steps import Watch
+from trajlab.errors import AttackError
 from trajlab.release import Release
 
 Tracks = npt.NDArray[np.int32]
@@ -50,16 +48,13 @@ class Online(Protocol):
 
 
 def names() -> list[str]:
-    """Every attack there is: the files that define ATTACK."""
-    files = (Path(folder) / f"{module.name}.py" for folder in __path__ for module in pkgutil.iter_modules([folder]))
-    return sorted(file.stem for file in files if "\nATTACK = " in file.read_text(encoding="utf-8"))
+    """Every attack there is."""
+    return plugins.names(__name__)
 
 
 def load(name: str, **settings: object) -> Attack:
     """The attack of that name with its settings; unknown names of either kind are refused with those that exist."""
-    if name not in names():
-        raise UnknownNameError("attack", name, names())
-    kind = importlib.import_module(f"trajlab.attacks.{name}").ATTACK
+    kind = plugins.load(__name__, name, "attack").ATTACK
     fields = {field.name: field for field in dataclasses.fields(kind)}
     for setting in settings:
         if setting not in fields:
@@ -80,4 +75,4 @@ def _value(field: dataclasses.Field[object], value: object) -> object:
 
 def describe(name: str) -> str:
     """What the attack does, in its own words."""
-    return inspect.cleandoc(str(importlib.import_module(f"trajlab.attacks.{name}").ATTACK.__doc__))
+    return inspect.cleandoc(str(plugins.load(__name__, name, "attack").ATTACK.__doc__))

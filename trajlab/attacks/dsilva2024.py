@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from trajlab.attacks import Tracks
-from trajlab.attacks.city import City, Ints
-from trajlab.attacks.daily import Day, Successors
-from trajlab.attacks.linking import keep_apart, link
-from trajlab.attacks.watch import Watch, link_cost
+from trajlab.attacks._city import City, Ints
+from trajlab.attacks._daily import Day, Successors
+from trajlab.attacks._linking import keep_apart, link
+from trajlab.attacks._steps import Watch, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from trajlab.attacks import Tracks
-from trajlab.attacks.city import by_place
-from trajlab.attacks.watch import Watch
+from trajlab.attacks._city import by_place
+from trajlab.attacks._steps import Watch
 from trajlab.release import Release
 
 

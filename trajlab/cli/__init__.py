@@ -85,7 +85,7 @@ def _run(given: list[str]) -> int:
 
 def parser(asked: str | None) -> argparse.ArgumentParser:
     """Every command, with the options of the one asked for: those of some need imports that take a moment."""
-    from trajlab import __version__
+    from trajlab.version import __version__
 
     top = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     top.add_argument("--version", action="version", version=f"trajlab {__version__}")

@@ -109,7 +109,7 @@ def risk(args: argparse.Namespace) -> None:
     (--traces), or those that an attack recovered (--run). Everybody's k is in metrics.anonymity,
     summaries in metrics.risk, metrics.anonymity_curve and metrics.exposure.
     """
-    from trajlab.risk import understood
+    from trajlab.risk.run import understood
 
     settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
     for known in args.knowledge:  # all are understood before the first is answered
@@ -138,7 +138,7 @@ def _searched(lab: Lab, args: argparse.Namespace) -> str:
 
 def _risk_options(c: argparse.ArgumentParser) -> None:
     if "--help" in sys.argv or "-h" in sys.argv:  # reading all kinds takes a moment that only help is worth
-        from trajlab.knowledge import listing
+        from trajlab.risk.knowledge import listing
 
         c.epilog = f"what may be known, settings in capitals, those with a value may be left out:\n{listing()}"
     lab_options(c)

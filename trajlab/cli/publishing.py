@@ -73,7 +73,7 @@ def protect(args: argparse.Namespace) -> None:
     """
     output = Path(args.output) if args.output else None
     if output is not None:
-        from trajlab.protect.records import refuse_file
+        from trajlab.protect._records import refuse_file
 
         refuse_file(output)
     key = _key(Path(args.key_file)) if args.key_file else None

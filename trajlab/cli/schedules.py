@@ -34,7 +34,7 @@ def schedule(args: argparse.Namespace) -> None:
     }
     with opened(args, must_exist=True) as lab:
         if args.index or args.slot:
-            from trajlab.risk import VISITS
+            from trajlab.risk.run import VISITS
 
             found = lab.remedies(
                 args.timetable,

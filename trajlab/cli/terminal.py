@@ -79,7 +79,7 @@ def only_release(lab: Lab, asked: str | None) -> str:
     """The release asked for; without asking, the only one there is."""
     if asked is not None:
         return asked
-    from trajlab import listing
+    from trajlab.report import listing
 
     known = lab.sql(listing.RELEASES)
     if len(known) == 1:

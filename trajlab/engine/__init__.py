@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import TYPE_CHECKING
 
-from trajlab.errors import UnknownNameError
+from trajlab import plugins
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
 def names() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return plugins.names(__name__)
 
 
 def load(name: str) -> ModuleType:
-    if name not in names():
-        raise UnknownNameError("engine", name, names())
-    return importlib.import_module(f"{__name__}.{name}")
+    return plugins.load(__name__, name, "engine")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trajlab.report import charts, naming, words
+from trajlab.report import naming, words
 from trajlab.report.asked import SHARES, Asked
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import charts
 from trajlab.report.evidence import block, figure, table
 from trajlab.report.markup import Child, Html, tag
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from trajlab.report import charts, maps, words
+from trajlab.report import words
+from trajlab.report.drawing import charts, maps
 from trajlab.report.markup import Html
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 MOST_BARS = 60
 

@@ -10,14 +10,13 @@ Each module here has `FIGURES`, found by file name: a figure is one query and ho
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trajlab import plugins
 from trajlab.errors import FigureError, LabError, UnknownNameError
-from trajlab.figures.figure import Drawn, Figure
-from trajlab.listing import RELEASES, lines
+from trajlab.figures._figure import Drawn, Figure
+from trajlab.report.listing import RELEASES, lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,14 +26,12 @@ if TYPE_CHECKING:
 __all__ = ["Drawn", "Figure", "draw", "known", "listing", "save"]
 
 FORMS = (".svg", ".png")
-_NO_FIGURES = {"figure", "plot", "raster", "ticks"}
 
 
 @functools.cache
 def known() -> dict[str, Figure]:
     """Every figure by its name, paper by paper."""
-    modules = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name not in _NO_FIGURES)
-    every = [figure for name in modules for figure in importlib.import_module(f"{__name__}.{name}").FIGURES]
+    every = [figure for plugin in plugins.load_all(__name__).values() for figure in plugin.FIGURES]
     return {figure.name: figure for figure in every}
 
 
@@ -63,7 +60,7 @@ def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
 
 def save(drawn: Drawn, path: Path) -> Path:
     """Write .svg or .png, all or nothing."""
-    from trajlab.figures.raster import png
+    from trajlab.figures._raster import png
     from trajlab.report import keep
 
     form = path.suffix.lower()

@@ -6,7 +6,7 @@ people; `lab.report(example_people=...)` shows days of people who may be shown.
 
 from __future__ import annotations
 
-from trajlab.figures.figure import Figure, Published
+from trajlab.figures._figure import Figure, Published
 
 _NEEDS = "`trajlab attack LAB xu2017` and `trajlab attack LAB dsilva2024`"
 

@@ -6,7 +6,7 @@ attack and shows no result.
 
 from __future__ import annotations
 
-from trajlab.figures.figure import Figure, Published
+from trajlab.figures._figure import Figure, Published
 
 _CAMPUS = "Tsinghua"
 _NEEDS = "`trajlab schedule LAB TIMETABLE`"

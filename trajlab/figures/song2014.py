@@ -6,7 +6,7 @@ a trajectory and shows no result.
 
 from __future__ import annotations
 
-from trajlab.figures.figure import Figure, Published
+from trajlab.figures._figure import Figure, Published
 
 _NEEDS = "`trajlab risk LAB points:2` (and other numbers), and the same after `trajlab protect LAB cut:6h`"
 

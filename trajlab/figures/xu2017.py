@@ -7,7 +7,7 @@ drawn here; `lab.report(example_people=...)` shows days of people who may be sho
 
 from __future__ import annotations
 
-from trajlab.figures.figure import Figure, Published
+from trajlab.figures._figure import Figure, Published
 
 _FEASIBILITY = "`trajlab feasibility`"
 _ATTACK = "`trajlab attack LAB xu2017`"

@@ -6,7 +6,7 @@ utility of flows (`yin2015_utility`).
 
 from __future__ import annotations
 
-from trajlab.figures.figure import Figure, Published
+from trajlab.figures._figure import Figure, Published
 
 _SHENZHEN = "Shenzhen"
 

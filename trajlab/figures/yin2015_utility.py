@@ -6,7 +6,7 @@ The paper gives no loss in words: only that every curve of figures 6 to 13 is lo
 
 from __future__ import annotations
 
-from trajlab.figures.figure import Figure
+from trajlab.figures._figure import Figure
 
 _ASKED = """
 with asked as (

@@ -16,18 +16,12 @@ from dataclasses import dataclass, field
 import duckdb
 
 from trajlab.errors import IngestError
-from trajlab.ingest.batch import Batch, Progress
-from trajlab.ingest.clean import (
-    DOUBLE,
-    SINGLE_LOCATION,
-    move_duplicates,
-    move_single_location_people,
-    move_zero_zero,
-)
-from trajlab.ingest.judge import VIEWS
-from trajlab.ingest.kinds import load, names
-from trajlab.ingest.reference import add_places, add_places_seen, add_stations
-from trajlab.ingest.times import NO_ZONE, check_zone
+from trajlab.ingest._batch import Batch, Progress
+from trajlab.ingest._clean import DOUBLE, SINGLE_LOCATION, move_duplicates, move_single_location_people, move_zero_zero
+from trajlab.ingest._judge import VIEWS
+from trajlab.ingest._kinds import load, names
+from trajlab.ingest._reference import add_places, add_places_seen, add_stations
+from trajlab.ingest._times import NO_ZONE, check_zone
 
 __all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import duckdb
 
 from trajlab.errors import IngestError
-from trajlab.ingest.columns import DIRECTION, RECORD, REGION, STATION
-from trajlab.ingest.kinds import Kind, Placing
+from trajlab.ingest._columns import DIRECTION, RECORD, REGION, STATION
+from trajlab.ingest._kinds import Kind, Placing
 
 
 def place(con: duckdb.DuckDBPyConnection, mapping: dict[str, str], where: str, *, reference_given: bool) -> Placing:

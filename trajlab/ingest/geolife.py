@@ -16,10 +16,10 @@ from pathlib import Path
 import duckdb
 
 from trajlab.errors import IngestError
-from trajlab.ingest.columns import RECORD
-from trajlab.ingest.files import DataFile, Stamp, find, literal
-from trajlab.ingest.kinds import Kind
-from trajlab.ingest.tables import Table
+from trajlab.ingest._columns import RECORD
+from trajlab.ingest._files import DataFile, Stamp, find, literal
+from trajlab.ingest._kinds import Kind
+from trajlab.ingest._tables import Table
 
 
 def open_folder(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, notes: list[str]) -> Iterator[Table]:

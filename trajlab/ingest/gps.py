@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trajlab.ingest.columns import RECORD
-from trajlab.ingest.kinds import Kind
+from trajlab.ingest._columns import RECORD
+from trajlab.ingest._kinds import Kind
 
 KIND = Kind(columns=RECORD, needs=("uid", "ts", "lat", "lng"))

@@ -14,9 +14,9 @@ import duckdb
 from duckdb import ColumnExpression
 
 from trajlab.errors import IngestError
-from trajlab.ingest.columns import RECORD, resolve, words
-from trajlab.ingest.kinds import Kind
-from trajlab.ingest.tables import Table, open_tables
+from trajlab.ingest._columns import RECORD, resolve, words
+from trajlab.ingest._kinds import Kind
+from trajlab.ingest._tables import Table, open_tables
 
 _TRIP = {name: words(name) for name in ("taxi_id", "timestamp", "missing_data", "polyline")}
 

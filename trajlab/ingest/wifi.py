@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import duckdb
 
-from trajlab.ingest.columns import PLACE, RECORD, REGION
-from trajlab.ingest.kinds import Kind, Placing
+from trajlab.ingest._columns import PLACE, RECORD, REGION
+from trajlab.ingest._kinds import Kind, Placing
 
 
 def place(con: duckdb.DuckDBPyConnection, mapping: dict[str, str], where: str, *, reference_given: bool) -> Placing:

@@ -9,10 +9,8 @@ a new module needs no registering.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
-import pkgutil
 import tempfile
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,10 +19,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
+from trajlab import plugins
 from trajlab.engine.duckdb import connect, said_kindly
 from trajlab.errors import IngestError, UnknownNameError
-from trajlab.ingest.csvfile import fingerprint
-from trajlab.ingest.files import DataFile
+from trajlab.ingest._csvfile import fingerprint
+from trajlab.ingest._files import DataFile
 
 if TYPE_CHECKING:
     import duckdb
@@ -148,8 +147,7 @@ def whole_degrees(low: tuple[float, float], high: tuple[float, float]) -> tuple[
 
 @cache
 def _recipes() -> dict[str, Recipe]:
-    modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
-    return {name: made for module in modules for name, made in getattr(module, "RECIPES", {}).items()}
+    return {name: made for plugin in plugins.load_all(__name__).values() for name, made in plugin.RECIPES.items()}
 
 
 def _name(changed: Recipe) -> str:

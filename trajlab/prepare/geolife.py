@@ -19,11 +19,11 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import IngestError, SpatialError
-from trajlab.ingest.files import find, literal
+from trajlab.ingest._files import find, literal
 from trajlab.prepare import Draft, Size, whole_degrees
-from trajlab.prepare.extent import corners, told
-from trajlab.slots import slot_seconds
-from trajlab.spatial.projection import LocalMetres
+from trajlab.prepare._extent import corners, told
+from trajlab.release.slots import slot_seconds
+from trajlab.spatial._projection import LocalMetres
 
 DAY = 86_400
 START = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trajlab.errors import IngestError, UnknownNameError
-from trajlab.ingest.files import DataFile, find
-from trajlab.ingest.tables import open_file
+from trajlab.ingest._files import DataFile, find
+from trajlab.ingest._tables import open_file
 from trajlab.prepare import Draft, Size, whole_degrees
-from trajlab.slots import slot_seconds
+from trajlab.release.slots import slot_seconds
 
 _COLUMNS = ("TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 

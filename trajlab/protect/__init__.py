@@ -10,14 +10,12 @@ shows how.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
-import pkgutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from trajlab.errors import ProtectionError, UnknownNameError
+from trajlab import plugins
+from trajlab.errors import ProtectionError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,17 +47,14 @@ class Protection(Protocol):
 
 
 def names() -> list[str]:
-    """Every protection there is: the files that define PROTECTION."""
-    files = (Path(folder) / f"{module.name}.py" for folder in __path__ for module in pkgutil.iter_modules([folder]))
-    return sorted(file.stem for file in files if "\nPROTECTION = " in file.read_text(encoding="utf-8"))
+    """Every protection there is."""
+    return plugins.names(__name__)
 
 
 def load(text: str) -> Protection:
     """`cut:6h` as a protection; what does not exist is refused with what does."""
     name, *words = text.split(":") if isinstance(text, str) else [repr(text)]
-    if name not in names():
-        raise UnknownNameError("protection", name, names())
-    kind = importlib.import_module(f"trajlab.protect.{name}").PROTECTION
+    kind = plugins.load(__name__, name, "protection").PROTECTION
     fields = [field.name for field in dataclasses.fields(kind)]
     if len(words) != len(fields):
         raise ProtectionError(f"{text!r} is not {':'.join([name, *fields])}: {name} takes {len(fields)} settings")
@@ -69,4 +64,4 @@ def load(text: str) -> Protection:
 
 def describe(name: str) -> str:
     """What the protection does, in its own words."""
-    return inspect.cleandoc(str(importlib.import_module(f"trajlab.protect.{name}").PROTECTION.__doc__))
+    return inspect.cleandoc(str(plugins.load(__name__, name, "protection").PROTECTION.__doc__))

@@ -39,7 +39,7 @@ def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
 
 def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[[], str]) -> Path:
     """Write a drawing by itself, or the page around it, as the ending of the path says; `name` is what to call it."""
-    from trajlab.figures.raster import png
+    from trajlab.figures._raster import png
 
     path = check_form(path, name)
     if path.is_dir():

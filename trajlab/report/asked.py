@@ -10,7 +10,7 @@ import polars as pl
 from trajlab.report import naming, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, Show
-from trajlab.risk import told
+from trajlab.risk.run import told
 
 RISK = """
 with score as (

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from trajlab import listing
 from trajlab.query import catalogue
-from trajlab.report import words
+from trajlab.report import listing, words
 from trajlab.report.evidence import Answer
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from trajlab.report import charts, maps, words
+from trajlab.report import words
 from trajlab.report.asked import SHARES, Asked, share
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import charts, maps
 from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.markup import Html, join, tag
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 SMALLEST_GROUP = 10
 """People of a group that is shown; a smaller one would tell of single people."""

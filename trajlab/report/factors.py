@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from trajlab import __version__
 from trajlab.report import words
-from trajlab.report.bars import Bar, Groups
+from trajlab.report.drawing.bars import Bar, Groups
 from trajlab.report.evidence import table
 from trajlab.report.markup import tag
 from trajlab.report.page import shell
 from trajlab.report.sheets import sheet
+from trajlab.version import __version__
 
 if TYPE_CHECKING:
-    from trajlab.study import Study
+    from trajlab.study.run import Study
 
 STAGES = {1: "nights (#1)", 2: "days (#2)", 3: "everything (#3)"}
 YARDSTICKS = {"shuffle": "slots joined at random", "stay": "nobody moves"}

@@ -13,12 +13,13 @@ import numpy.typing as npt
 import polars as pl
 import shapely
 
-from trajlab.report import maps, words
+from trajlab.report import words
 from trajlab.report.contents import Contents
+from trajlab.report.drawing import maps
 from trajlab.report.evidence import Answer, figure
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.tradeoffs import FLOWS
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 MOST = 200
 """Pairs of zones that are drawn."""

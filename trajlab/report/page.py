@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from trajlab import __version__
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.sections import Section
+from trajlab.version import __version__
 
 TITLE = "What the published counts show"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from trajlab.report.bars import CHARACTER, LINE, mark
-from trajlab.report.charts import WIDE
+from trajlab.report.drawing.bars import CHARACTER, LINE, mark
+from trajlab.report.drawing.charts import WIDE
 from trajlab.report.markup import Html, tag
 from trajlab.report.page import style
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from trajlab import __version__
 from trajlab.report import naming, words
-from trajlab.report.curves import Curve, Curves
+from trajlab.report.drawing.curves import Curve, Curves
 from trajlab.report.evidence import table
 from trajlab.report.markup import tag
 from trajlab.report.page import shell
 from trajlab.report.sheets import sheet
+from trajlab.version import __version__
 
 if TYPE_CHECKING:
-    from trajlab.tradeoff import Tradeoff
+    from trajlab.utility.tradeoff import Tradeoff
 
 ABREAST = 2
 SEEN = 0.005

@@ -8,30 +8,30 @@ metrics.habit, metrics.crowd, metrics.crowd_slot, metrics.person_leak, and their
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from trajlab import risk as risks
-from trajlab import traces
 from trajlab.errors import ScheduleError
+from trajlab.ids import digest
 from trajlab.query import Query
-from trajlab.release import digest
+from trajlab.risk import run as risks
+from trajlab.risk import traces
 from trajlab.schedule import truth as truths
 from trajlab.schedule.finding import timetable_of
+from trajlab.schedule.timetable import dates, read
 from trajlab.schedule.weeks import schedule
-from trajlab.timetable import dates, read
+from trajlab.version import versions
 
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable
 
     from trajlab.progress import Progress
-    from trajlab.risk import Risk
+    from trajlab.risk.run import Risk
+    from trajlab.risk.traces import Traces
     from trajlab.store import Store
-    from trajlab.traces import Traces
 
 SUMMARIES = ("metrics.person_leak", "metrics.leak", "metrics.leak_curve", "metrics.leak_by_slot")
 """What is built of every answer once the sets are tallied, in this order."""
@@ -200,17 +200,6 @@ def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
 
 
 def _write(store: Store, risk: Risk, params: dict[str, object], asked: Asked) -> None:
-    import duckdb
-    import numpy as np
-
-    from trajlab import __version__
-
-    versions = {
-        "trajlab": __version__,
-        "duckdb": duckdb.__version__,
-        "polars": pl.__version__,
-        "numpy": np.__version__,
-    }
     row = {
         "leak_id": params["leak_id"],
         "release_id": risk.release_id,
@@ -222,6 +211,6 @@ def _write(store: Store, risk: Risk, params: dict[str, object], asked: Asked) ->
         "searched_id": params["searched_id"],
         "min_k": asked.min_k,
         "keep": float(asked.keep),
-        "versions": json.dumps(versions, sort_keys=True),
+        "versions": versions("duckdb", "polars", "numpy"),
     }
     store.insert("study.leak", pl.DataFrame([row]))

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from trajlab.errors import ScheduleError
+from trajlab.ids import digest
 from trajlab.query import Query
-from trajlab.release import digest
+from trajlab.schedule.timetable import Slot, Timetable, dates, grid, read
 from trajlab.schedule.weeks import Period, write_clock
-from trajlab.timetable import Slot, Timetable, dates, grid, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from trajlab.errors import ScheduleError
-from trajlab.slots import slot_seconds
-from trajlab.study import each_once
+from trajlab.release.slots import slot_seconds
+from trajlab.study.run import each_once
 
 if TYPE_CHECKING:
     from trajlab.lab import Lab

@@ -9,7 +9,7 @@ import polars as pl
 
 from trajlab.errors import ScheduleError
 from trajlab.query import Query
-from trajlab.timetable import minutes, weekday
+from trajlab.schedule.timetable import minutes, weekday
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from trajlab.errors import ScheduleError
+from trajlab.ids import digest
 from trajlab.query import Query
-from trajlab.release import digest
-from trajlab.slots import Calendar, ticks
-from trajlab.timetable import Timetable, clock
+from trajlab.release.slots import Calendar, ticks
+from trajlab.schedule.timetable import Timetable, clock
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
+    from trajlab.risk.traces import Traces
     from trajlab.store import Store
-    from trajlab.traces import Traces
 
 LEAST = 2
 """Weeks: a place that was visited once is no habit."""

@@ -8,22 +8,16 @@ same module lists arguments to try the kind with; the laws below are checked on 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from trajlab.errors import UnknownNameError
-from trajlab.spatial import reference
-from trajlab.spatial.globe import checked_box
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from trajlab import plugins
+from trajlab.spatial import _reference as reference
+from trajlab.spatial._globe import checked_box
 
 Degrees = npt.NDArray[np.float64]
 Cells = npt.NDArray[np.uint64]
@@ -111,20 +105,12 @@ class StudyArea:
                 object.__setattr__(self, table, check(given))
 
 
-@cache
 def names() -> tuple[str, ...]:
-    """The index kinds there are: modules of this package that define `INDEX`."""
-    modules = sorted(found.name for found in pkgutil.iter_modules(__path__))
-    return tuple(name for name in modules if hasattr(_module(name), "INDEX"))
+    """The index kinds there are."""
+    return tuple(plugins.names(__name__))
 
 
 def build(spec: str, area: StudyArea) -> SpatialIndex:
     """The index that `kind` or `kind:argument` names, on this study area."""
     kind, _, argument = spec.strip().partition(":")
-    if kind not in names():
-        raise UnknownNameError("spatial index", kind, names())
-    return cast("SpatialIndex", _module(kind).INDEX(argument, area))
-
-
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{name}")
+    return cast("SpatialIndex", plugins.load(__name__, kind, "spatial index").INDEX(argument, area))

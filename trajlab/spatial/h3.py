@@ -16,9 +16,9 @@ import polars as pl
 
 from trajlab.errors import SpatialError
 from trajlab.spatial import Cells, Degrees, Polygons, StudyArea
-from trajlab.spatial.blocks import assign_in_blocks, refuse_unknown
-from trajlab.spatial.globe import cut
-from trajlab.spatial.projection import area_km2
+from trajlab.spatial._blocks import assign_in_blocks, refuse_unknown
+from trajlab.spatial._globe import cut
+from trajlab.spatial._projection import area_km2
 
 _EDGE_KM = 1281.0  # of resolution 0; each resolution is finer by the square root of 7
 

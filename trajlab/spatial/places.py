@@ -19,10 +19,11 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import SpatialError
-from trajlab.spatial import Cells, Degrees, Polygons, StudyArea, reference
-from trajlab.spatial.blocks import known
-from trajlab.spatial.tiles import Positions
-from trajlab.spatial.voronoi import Sites, first_at_each_spot
+from trajlab.spatial import Cells, Degrees, Polygons, StudyArea
+from trajlab.spatial import _reference as reference
+from trajlab.spatial._blocks import known
+from trajlab.spatial._tiles import Positions
+from trajlab.spatial._voronoi import Sites, first_at_each_spot
 
 
 class Places:

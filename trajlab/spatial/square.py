@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from trajlab.errors import SpatialError
 from trajlab.spatial import Cells, Degrees, Polygons, StudyArea, build
-from trajlab.spatial.blocks import assign_in_blocks, refuse_unknown
-from trajlab.spatial.globe import beside, wrapped
-from trajlab.spatial.outline import Outline
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._blocks import assign_in_blocks, refuse_unknown
+from trajlab.spatial._globe import beside, wrapped
+from trajlab.spatial._outline import Outline
+from trajlab.spatial._projection import LocalMetres
 
 _SMALLEST, _LARGEST = 1.0, 1e8
 _COLUMN = np.uint64(2**32 - 1)

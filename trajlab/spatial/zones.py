@@ -15,12 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
-from trajlab.spatial import Cells, Degrees, Polygons, StudyArea, reference
-from trajlab.spatial.blocks import assign_in_blocks, known
-from trajlab.spatial.projection import area_km2
-from trajlab.spatial.tiles import Positions
-from trajlab.spatial.zone_files import read_zones
-from trajlab.spatial.zone_map import zone_map
+from trajlab.spatial import Cells, Degrees, Polygons, StudyArea
+from trajlab.spatial import _reference as reference
+from trajlab.spatial._blocks import assign_in_blocks, known
+from trajlab.spatial._projection import area_km2
+from trajlab.spatial._tiles import Positions
+from trajlab.spatial._zone_files import read_zones
+from trajlab.spatial._zone_map import zone_map
 
 __all__ = ["EXAMPLES", "INDEX", "Zones", "read_zones"]
 

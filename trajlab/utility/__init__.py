@@ -7,7 +7,6 @@ two matrices compared: `sides` has the cells, `targets` the zones, `overlap` the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,14 +16,16 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import UnknownNameError, UtilityError
+from trajlab.ids import digest
 from trajlab.query import Query
-from trajlab.release import Release, digest
+from trajlab.release import Release
 from trajlab.utility import sides
 from trajlab.utility.matrices import Matrices, Settings
 from trajlab.utility.sides import Before
+from trajlab.version import versions
 
 if TYPE_CHECKING:
-    from trajlab.grid import Box
+    from trajlab.release.grid import Box
     from trajlab.store import Store
     from trajlab.utility.sides import Side
 
@@ -129,12 +130,6 @@ def load(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
 
 
 def _write(store: Store, utility_id: str, before_id: str, after_id: str) -> None:
-    import duckdb
-    import shapely
-
-    from trajlab import __version__
-
-    versions = {"trajlab": __version__, "duckdb": duckdb.__version__, "shapely": shapely.__version__}
     ((release_id, zones_name),) = store.rows(
         "select release_id, zones_name from study.od where od_id = $id", id=before_id
     )
@@ -146,7 +141,7 @@ def _write(store: Store, utility_id: str, before_id: str, after_id: str) -> None
         "zones_name": zones_name,
         "before_id": before_id,
         "after_id": after_id,
-        "versions": json.dumps(versions, sort_keys=True),
+        "versions": versions("duckdb", "shapely"),
     }
     store.insert("study.utility", pl.DataFrame([row]))
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from trajlab import knowledge, risk, traces
 from trajlab.errors import UnknownNameError, UtilityError
-from trajlab.release import digest
+from trajlab.ids import digest
+from trajlab.risk import knowledge, traces
+from trajlab.risk import run as risk
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from trajlab.errors import UtilityError
+from trajlab.ids import digest
 from trajlab.query import Query
-from trajlab.release import digest
-from trajlab.traces import tick_seconds
+from trajlab.risk.traces import tick_seconds
 from trajlab.utility.overlap import overlap
 
 if TYPE_CHECKING:

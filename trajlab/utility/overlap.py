@@ -10,12 +10,12 @@ import polars as pl
 
 from trajlab.errors import UtilityError
 from trajlab.query import Query
-from trajlab.spatial import reference
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial import _reference as reference
+from trajlab.spatial._projection import LocalMetres
 from trajlab.spatial.square import Square
 
 if TYPE_CHECKING:
-    from trajlab.grid import Box
+    from trajlab.release.grid import Box
     from trajlab.spatial import Cells, Degrees, Polygons, SpatialIndex
     from trajlab.store import Store
     from trajlab.utility.sides import Side

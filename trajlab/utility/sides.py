@@ -17,9 +17,9 @@ import polars as pl
 
 from trajlab import spatial
 from trajlab.errors import SpatialError, UtilityError
-from trajlab.grid import Box, add_cells, study_area
 from trajlab.query import Query
-from trajlab.spatial.projection import LocalMetres
+from trajlab.release.grid import Box, add_cells, study_area
+from trajlab.spatial._projection import LocalMetres
 
 if TYPE_CHECKING:
     from trajlab.spatial import Cells, SpatialIndex

@@ -11,11 +11,12 @@ import numpy as np
 
 from trajlab import spatial
 from trajlab.errors import UtilityError
-from trajlab.grid import Box, study_area
-from trajlab.spatial import StudyArea, reference
-from trajlab.spatial.projection import LocalMetres
-from trajlab.spatial.zone_files import read_zones
-from trajlab.spatial.zone_map import geometries
+from trajlab.release.grid import Box, study_area
+from trajlab.spatial import StudyArea
+from trajlab.spatial import _reference as reference
+from trajlab.spatial._projection import LocalMetres
+from trajlab.spatial._zone_files import read_zones
+from trajlab.spatial._zone_map import geometries
 from trajlab.utility.overlap import wider_than
 from trajlab.utility.sides import described, identity
 

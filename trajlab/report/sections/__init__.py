@@ -8,10 +8,10 @@ function `findings` as well: what the first screen says of it at once.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from trajlab import plugins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,12 +33,11 @@ class Section:
 
 def found() -> list[Section]:
     """Every section, in the order of the page."""
-    names = [module.name for module in pkgutil.iter_modules(__path__)]
-    return sorted(map(load, names), key=lambda section: (section.position, section.name))
+    return sorted(map(load, plugins.names(__name__)), key=lambda section: (section.position, section.name))
 
 
 def load(name: str) -> Section:
-    module = importlib.import_module(f"{__name__}.{name}")
+    module = plugins.load(__name__, name, "section")
     findings = getattr(module, "findings", _nothing)
     return Section(name, module.TITLE, module.POSITION, module.TERMS, module.render, findings)
 

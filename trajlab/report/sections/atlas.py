@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-from trajlab.report import maps, words
+from trajlab.report import words
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import maps
 from trajlab.report.evidence import Answer, figure, table
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.spatial.projection import LocalMetres
+from trajlab.spatial._projection import LocalMetres
 
 TITLE = "Map"
 POSITION = 20

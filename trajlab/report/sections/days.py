@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from trajlab.report import paths, words
+from trajlab.report import words
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import paths
 from trajlab.report.evidence import Answer, figure
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.page import tabs

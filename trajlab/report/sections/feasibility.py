@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from trajlab.report import charts, words
+from trajlab.report import words
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import charts
 from trajlab.report.evidence import Answer, Show, figure
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.page import tabs

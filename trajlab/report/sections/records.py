@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 
-from trajlab.report import charts, words
+from trajlab.report import words
 from trajlab.report.contents import Contents
+from trajlab.report.drawing import charts
 from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.markup import Html, join, tag
 

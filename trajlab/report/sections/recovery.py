@@ -6,9 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from trajlab.report import charts, words
-from trajlab.report.bars import Bar, Groups
+from trajlab.report import words
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import charts
+from trajlab.report.drawing.bars import Bar, Groups
 from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag

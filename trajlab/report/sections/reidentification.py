@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from trajlab.report import charts, exposure, words
+from trajlab.report import exposure, words
 from trajlab.report.asked import Asked, interval, those
-from trajlab.report.bars import Bar, Groups
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import charts
+from trajlab.report.drawing.bars import Bar, Groups
 from trajlab.report.evidence import Answer, figure
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag

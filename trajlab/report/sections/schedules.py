@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from trajlab.report import charts, words
+from trajlab.report import words
 from trajlab.report.contents import Contents, Published
+from trajlab.report.drawing import charts
 from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.findings import Finding
 from trajlab.report.leaks import ASKED, BY_SIZE, BY_SLOT, CURVE, DISCLOSED, EXTRACTED
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.risk import told
+from trajlab.risk.run import told
 
 TITLE = "What weekly schedules give away"
 POSITION = 65

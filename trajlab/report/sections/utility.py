@@ -6,13 +6,13 @@ import polars as pl
 
 from trajlab.report import flowmap, naming, words
 from trajlab.report.contents import Contents
-from trajlab.report.curves import Curves
+from trajlab.report.drawing.curves import Curves
 from trajlab.report.evidence import Answer, Show, block, figure, table
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 from trajlab.report.tradeoffs import FLOWS, MEASURES, by_kind, loss_by_risk, loss_by_size, risk_by_size
-from trajlab.risk import told
+from trajlab.risk.run import told
 
 TITLE = "What protection costs"
 POSITION = 65

@@ -1,0 +1,304 @@
+"""From records to cells: which cell of an index each record falls in.
+
+Records stream out of the engine in blocks, get their cells from the index in numpy,
+and stream back, so that memory does not grow with their number. Points outside the
+study box are left out, or moved to its edge first (dsilva2024, section IV-C), whatever the
+index. Records that all name a station or place stay there: they are placed once per place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from trajlab import spatial
+from trajlab.engine.duckdb import another
+from trajlab.errors import ReleaseError, SpatialError
+from trajlab.spatial._globe import beside, wrapped
+from trajlab.spatial._projection import LocalMetres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from trajlab.progress import Progress
+    from trajlab.spatial import SpatialIndex, StudyArea
+    from trajlab.store import Store
+
+Box = tuple[float, float, float, float]
+EVERYWHERE: Box = (-180.0, -90.0, 180.0, 90.0)
+_IN_THE_BOX = "(lng between $west and $east or lng + 360 between $west and $east) and lat between $south and $north"
+TILES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Degrees: sides of the tiles that the default study box is made of, the finest that will do."""
+HELD = 0.95
+"""Share of the records that the default study box must hold."""
+CROWD = 10
+"""People whom a tile must have seen to count; with fewer than twenty in the lab, half of them."""
+_BLOCK = 500_000
+
+
+def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Progress) -> tuple[int, SpatialIndex]:
+    """Make sure that every record has its cell in `grid.fix`; returns the index and its id.
+
+    Must run inside a transaction. Does nothing when the same records were gridded with
+    the same index before. Cells of earlier records stay: releases were made of them.
+    """
+    area = study_area(store, box)
+    if area.box == EVERYWHERE and box is None and not spec.startswith("places"):
+        raise SpatialError(f"no record has coordinates, so index {spec} cannot place them: use index='places'")
+    index = spatial.build(spec, area)
+    fingerprint = records_fingerprint(store)
+    settings = json.dumps({**index.settings, "box": area.box, "outside": outside}, sort_keys=True)
+    identity = json.dumps([index.name, settings, fingerprint])
+    index_id = int(hashlib.sha256(identity.encode()).hexdigest()[:12], 16)  # a number: 50 million rows carry it
+    if store.rows("select 1 from grid.index where index_id = $id", id=index_id):
+        return index_id, index
+    beyond = _records_beyond(store, area.box)
+    _refuse_records_without_place(store, index)
+    with progress.step(f"grid {index.name}"):
+        _write_fixes(store, index, index_id, area.box, outside, progress)
+    centre = LocalMetres.amid(area.box)
+    store.insert(
+        "grid.index",
+        pl.DataFrame(
+            {
+                "index_id": [index_id],
+                "name": [index.name],
+                "settings": [settings],
+                "lon0": [centre.lon0],
+                "lat0": [centre.lat0],
+            }
+        ),
+    )
+    gridding = {"index_id": [index_id], "fingerprint": [fingerprint], "beyond": [beyond]}
+    store.insert("study.gridding", pl.DataFrame(gridding))
+    found = store.frame("select distinct cell from grid.fix where index_id = $id order by cell", id=index_id)
+    add_cells(store, index, index_id, found["cell"].to_numpy())
+    return index_id, index
+
+
+def records_fingerprint(store: Store) -> str:
+    """A digest of everything that was ingested and of what was kept of it."""
+    sources = store.rows("select fingerprint, settings, rows from records.source order by fingerprint, settings")
+    kept = store.rows("select count(*) from records.fix")[0][0]
+    return hashlib.sha256(json.dumps([sources, kept]).encode()).hexdigest()[:16]
+
+
+def study_area(store: Store, box: Box | None = None) -> StudyArea:
+    """What an index may know: the study box, given or found, and the reference tables of the lab."""
+    return spatial.StudyArea(
+        box=box or _inhabited_box(store),
+        stations=_reference(store, "select station, lat, lng from records.station order by station"),
+        places=_reference(store, "select place, lat, lng, parent from records.place order by place"),
+        zones=_reference(store, "select zone, parent, polygon from records.zone order by zone"),
+    )
+
+
+def add_cells(store: Store, index: SpatialIndex, index_id: int, cells: np.ndarray[Any, Any]) -> None:
+    """Describe in `grid.cell` those of the cells that it lacks."""
+    import shapely
+
+    known = store.frame("select cell from grid.cell where index_id = $id", id=index_id)["cell"].to_numpy()
+    cells = np.setdiff1d(cells, known)
+    if not len(cells):
+        return
+    lon, lat = index.anchor(cells)
+    lon0, lat0 = store.rows("select lon0, lat0 from grid.index where index_id = $id", id=index_id)[0]
+    x, y = LocalMetres(lon0, lat0).forward(lon, lat)
+    frame = pl.DataFrame(
+        {
+            "index_id": [index_id] * len(cells),
+            "cell": cells,
+            "label": index.label(cells),
+            "lng": lon,
+            "lat": lat,
+            "x": x,
+            "y": y,
+            "area_km2": index.area_km2(cells),
+            "parent": index.parent(cells),
+            "polygon": shapely.to_wkt(index.polygon(cells), rounding_precision=7).tolist(),
+        }
+    )
+    store.insert("grid.cell", frame.with_columns(pl.col(pl.Float64).fill_nan(None)))
+
+
+def _write_fixes(store: Store, index: SpatialIndex, index_id: int, box: Box, outside: str, progress: Progress) -> None:
+    inside, bounds = "true", {}
+    if outside == "drop":
+        inside = f"{_IN_THE_BOX} or lng is null"
+        bounds = dict(zip(("west", "south", "east", "north"), box, strict=True))
+    unnamed = store.rows("select count(*) from records.fix where place is null")[0][0]
+    if unnamed == 0:
+        _place_by_place(store, index, index_id, inside, bounds)
+    else:
+        _record_by_record(store, index, index_id, box, inside, bounds, progress)
+
+
+def _place_by_place(store: Store, index: SpatialIndex, index_id: int, inside: str, bounds: dict[str, float]) -> None:
+    spots = store.frame(
+        f"select distinct place, lng, lat from records.fix where {inside} order by all",  # noqa: S608
+        **bounds,
+    )
+    if names := getattr(index, "assign_names", None):
+        cells = names(spots["place"])
+    else:
+        cells = index.assign(spots["lng"].to_numpy(), spots["lat"].to_numpy())
+    store.con.register("spot_cell", spots.with_columns(cell=pl.Series(cells, dtype=pl.UInt64)).to_arrow())
+    try:
+        store.con.execute(
+            "insert into grid.fix by name select $id::ubigint as index_id, fix.person, fix.ts, spot_cell.cell "
+            "from records.fix as fix join spot_cell on fix.place = spot_cell.place "
+            "and fix.lng is not distinct from spot_cell.lng and fix.lat is not distinct from spot_cell.lat",
+            {"id": index_id},
+        )
+    finally:
+        store.forget("spot_cell")
+
+
+def _record_by_record(
+    store: Store,
+    index: SpatialIndex,
+    index_id: int,
+    box: Box,
+    inside: str,
+    bounds: dict[str, float],
+    progress: Progress,
+) -> None:
+    import pyarrow as pa
+
+    west, south, east, north = box
+
+    total = store.rows("select count(*) from records.fix")[0][0]
+    reading = f"select person, ts, lng, lat from records.fix where {inside}"  # noqa: S608
+    with another(store.con) as cursor:
+        relation = cursor.sql(reading, params=bounds) if bounds else cursor.sql(reading)
+        reader = relation.to_arrow_reader(_BLOCK)
+        schema = pa.schema([*(reader.schema.field(name) for name in ("person", "ts")), ("cell", pa.uint64())])
+
+        def placed(block: Any) -> Any:
+            lon, lat = block.column("lng").to_numpy(), block.column("lat").to_numpy()
+            cells = index.assign(wrapped(beside(lon, box).clip(west, east)), lat.clip(south, north))
+            return pa.record_batch([block.column("person"), block.column("ts"), pa.array(cells)], schema=schema)
+
+        def in_order() -> Iterator[Any]:
+            done = 0
+            waiting: deque[Any] = deque()
+            with ThreadPoolExecutor(2) as pool:
+                for block in reader:
+                    waiting.append(pool.submit(placed, block))
+                    done += block.num_rows
+                    progress.show(done, total)
+                    if len(waiting) > 3:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+
+        store.con.register("placed_fix", pa.RecordBatchReader.from_batches(schema, in_order()))
+        try:
+            store.con.execute(
+                "insert into grid.fix by name select $id::ubigint as index_id, person, ts, cell from placed_fix",
+                {"id": index_id},
+            )
+        finally:
+            store.forget("placed_fix")
+
+
+def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
+    by_name = hasattr(index, "assign_names")
+    total, unnamed, nowhere = store.rows(
+        "select count(*), count(*) filter (place is null), count(*) filter (lat is null) from records.fix"
+    )[0]
+    if by_name and unnamed and unnamed < total and nowhere:
+        raise SpatialError(
+            f"{unnamed} of {total} records name no place and others have no coordinates: "
+            f"index {index.name} cannot grid both at once"
+        )
+    if not by_name and nowhere:
+        raise SpatialError(
+            f"{nowhere} of {total} records have no coordinates, so index {index.name} cannot place them: "
+            "use index='places', or give the places coordinates"
+        )
+
+
+def _records_beyond(store: Store, box: Box) -> int:
+    """Records outside the study box; refused where that is all of them."""
+    west, south, east, north = box
+    placed, inside = store.rows(
+        f"select count(lat), count(*) filter ({_IN_THE_BOX}) from records.fix",  # noqa: S608
+        west=west, south=south, east=east, north=north,
+    )[0]  # fmt: skip
+    if placed and not inside:
+        raise ReleaseError(
+            f"no record lies in the box {_told(box)}: the records are about {_told(_inhabited_box(store))}; "
+            "give west, south, east, north in degrees"
+        )
+    return int(placed - inside)
+
+
+def _inhabited_box(store: Store) -> Box:
+    """All tiles in which enough people were and one more around, of the finest tiles that leave out few records.
+
+    The box is published. Each of its sides says that a crowd was in a tile, whoever is in it, and nothing of
+    anybody who went further alone; stray positions fall outside for the same reason.
+    """
+    people, records, placed = store.rows("select count(distinct person), count(*), count(lat) from records.fix")[0]
+    if records == 0:
+        raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
+    if placed == 0:
+        return EVERYWHERE  # named places without coordinates: the box plays no part
+    crowd = max(1, min(CROWD, people // 2), people // 1000)
+    for side in TILES:
+        x, y, visitors, held = np.array(store.rows(_TILE, per_degree=1 / side), dtype=np.int64).T
+        crowded = visitors >= crowd
+        if not crowded.any():
+            continue
+        across = _around_the_antimeridian(x[crowded] * side)
+        if across:
+            x = np.where(x < 0, x + round(360 / side), x)
+        west, south = x[crowded].min() - 1, y[crowded].min() - 1  # one more: outskirts, where fewer people live
+        east, north = x[crowded].max() + 1, y[crowded].max() + 1
+        inside = (x >= west) & (x <= east) & (y >= south) & (y <= north)
+        if held[inside].sum() >= HELD * placed:
+            edges = [round(float(edge) * side, 1) for edge in (west, south, east + 1, north + 1)]
+            turn = 360.0 if edges[0] >= 180 else 0.0  # wholly east of the antimeridian
+            left, right = max(edges[0] - turn, -180.0), min(edges[2], 360.0 if across else 180.0) - turn
+            return (round(left, 1), max(edges[1], -90.0), round(right, 1), min(edges[3], 90.0))
+    return EVERYWHERE
+
+
+def _around_the_antimeridian(lon: np.ndarray[Any, Any]) -> bool:
+    """Whether an empty half of the globe lies elsewhere, and less than 10 degrees are empty there."""
+    seen = np.unique(lon)
+    return bool(seen[0] + 360 - seen[-1] < 10 and np.diff(seen).max(initial=0) >= 180)
+
+
+_TILE = """
+with visitor as (
+    select
+        floor(lng * $per_degree)::integer as x,
+        floor(lat * $per_degree)::integer as y,
+        person,
+        count(*) as records
+    from records.fix
+    where lat is not null
+    group by x, y, person
+)
+
+select x, y, count(*) as people, sum(records)::bigint as records
+from visitor
+group by x, y
+"""
+
+
+def _told(box: Box) -> str:
+    return ", ".join(f"{side:g}" for side in box)
+
+
+def _reference(store: Store, sql: str) -> pl.DataFrame | None:
+    frame = store.frame(sql)
+    return frame if len(frame) else None

@@ -1,0 +1,284 @@
+"""From records to a published table: settings in, a release out.
+
+The road is `grid.fix` (which cell), `slots.observed` (which slot), `slots.person` (who),
+`slots.position` (gaps filled), `counts.*` (what is published). A release is named by a
+digest of its settings and of the records, so the same request is built once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from trajlab.errors import ReleaseError, SlotError, UnknownNameError
+from trajlab.ids import digest
+from trajlab.query import catalogue
+from trajlab.release import Release, notes, slots
+from trajlab.release.grid import Box, add_cells, grid, records_fingerprint
+from trajlab.version import versions
+
+if TYPE_CHECKING:
+    from trajlab.progress import Progress
+    from trajlab.spatial import SpatialIndex
+    from trajlab.store import Store
+
+OUTSIDE = ("drop", "clamp")
+LONGEST = 36_600
+"""Days of a release: a hundred years, so that slots stay countable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides what a release holds, checked once."""
+
+    index: str
+    slot: int
+    fill: str = "static"
+    tz: str | None = None
+    start: str | None = None
+    days: int | None = None
+    align: bool = False
+    coverage: float = 0.0
+    min_count: int = 1
+    people: int | None = None
+    seed: int = 0
+    box: Box | None = None
+    outside: str = "drop"
+
+    def __post_init__(self) -> None:
+        for name in ("min_count", "people", "days", "seed"):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**31):
+                raise ReleaseError(f"{name} must be a whole number below two thousand million, not {value!r}")
+        if self.fill not in slots.FILLS:
+            raise UnknownNameError("fill", self.fill, slots.FILLS)
+        if self.outside not in OUTSIDE:
+            raise UnknownNameError("rule for points outside the study box", self.outside, OUTSIDE)
+        if not 0 <= self.coverage <= 1:
+            raise ReleaseError(f"coverage is a share of slots between 0 and 1, not {self.coverage}")
+        if self.min_count < 1:
+            raise ReleaseError(f"min_count must be at least 1, not {self.min_count}")
+        if self.people is not None and self.people < 1:
+            raise ReleaseError(f"people must be at least 1, not {self.people}")
+        if self.days is not None and not 1 <= self.days <= LONGEST:
+            raise ReleaseError(f"days must be at least 1 and at most {LONGEST}, not {self.days}")
+        if self.align and self.days is None:
+            raise ReleaseError("align=True needs days=...: the length of the common period")
+        if self.box is not None:
+            object.__setattr__(self, "box", _checked_box(self.box))
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A release about to be built: what was asked, and what that means for these records."""
+
+    settings: Settings
+    index_id: int
+    index: SpatialIndex
+    recorded: slots.Calendar
+    period: slots.Calendar
+    fingerprint: str
+
+    @property
+    def told(self) -> dict[str, object]:
+        """The settings with nothing left to a default that depends on the records."""
+        found = {"index": self.index.name, "tz": self.period.tz, "start": str(self.period.start)}
+        return asdict(self.settings) | found | {"days": self.period.days}
+
+    @property
+    def release_id(self) -> str:
+        return "r" + digest(self.index_id, sorted(self.told.items()), self.fingerprint)
+
+    @property
+    def params(self) -> dict[str, object]:
+        """Every value that a SQL file on the way to a release may ask for."""
+        return {
+            "release_id": self.release_id,
+            "index_id": self.index_id,
+            "slots_per_day": self.period.slots_per_day,
+            "slots": self.period.slots,
+            "days": self.period.days,
+            "last_week": (self.recorded.days - 1) // 7 if self.settings.align else 0,
+            "coverage": self.settings.coverage,
+            "people": self.settings.people,
+            "seed": str(self.settings.seed),
+            "fill": self.settings.fill,
+            "min_count": self.settings.min_count,
+        }
+
+
+def publish(store: Store, settings: Settings, progress: Progress) -> Release:
+    """Build the release that the settings describe, unless the lab has it already."""
+    with store.transaction(f"release with index {settings.index}"):
+        recorded, period = _calendars(store, settings)
+        index_id, index = grid(store, settings.index, box=settings.box, outside=settings.outside, progress=progress)
+        plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store))
+        if not store.rows("select 1 from counts.release where release_id = $id", id=plan.release_id):
+            _build(store, plan, progress)
+        elif settings.tz is not None:
+            notes.zone_was_meant(store, plan.release_id)
+    return load(store, plan.release_id)
+
+
+def load(store: Store, release_id: str) -> Release:
+    """What the lab published under this id, and nothing else."""
+    found = store.rows(
+        "select index_id, index_name, starts, tz, slots_per_day, slots, min_count "
+        "from counts.release where release_id = $id",
+        id=release_id,
+    )
+    if not found:
+        known = [name for (name,) in store.rows("select release_id from counts.release")]
+        raise UnknownNameError("release", release_id, known)
+    index_id, index_name, starts, tz, slots_per_day, n_slots, min_count = found[0]
+    return Release(
+        id=release_id,
+        counts=store.frame(
+            "select slot, cell, people from counts.occupancy where release_id = $id order by slot, cell", id=release_id
+        ),
+        cells=store.frame(
+            "select cell, label, x, y, lng, lat, area_km2 from grid.cell where index_id = $index and cell in "
+            "(select cell from counts.occupancy where release_id = $id) order by cell",
+            index=index_id, id=release_id,
+        ),
+        slots=n_slots,
+        slots_per_day=slots_per_day,
+        start=starts,
+        index=index_name,
+        tz=tz,
+        min_count=min_count,
+        flows=store.frame(
+            "select slot, origin, destination, people from counts.flow where release_id = $id order by all",
+            id=release_id,
+        ),
+        notes=notes.of(store, release_id),
+    )  # fmt: skip
+
+
+def _build(store: Store, plan: _Plan, progress: Progress) -> None:
+    """Every table that a release id leads to, in the order in which they read each other."""
+    params = plan.params | {"tick_seconds": slots.write_clock(store, plan.release_id, plan.recorded)}
+    slots.write_calendar(store, plan.release_id, plan.period)
+    for query in catalogue().values():
+        if not query.select or "release_id" not in query.scope or query.table.startswith("metrics."):
+            continue  # metrics, and traces to search, are built when somebody asks for them
+        if query.table == "slots.position":
+            _refuse_if_nobody(store, plan)
+            _describe(store, plan)
+            _interpolate(store, plan, progress)
+        with progress.step(query.table, poll=store.con.query_progress):
+            store.build(query, **params)
+    notes.write(store, plan.release_id, zone_given=plan.settings.tz is not None)
+
+
+def _interpolate(store: Store, plan: _Plan, progress: Progress) -> None:
+    if plan.settings.fill != "linear":
+        return
+    with progress.step("interpolate"):
+        slots.interpolate(store, plan.release_id, plan.index_id, plan.index, plan.period, progress)
+    new = store.frame("select distinct cell from slots.interpolated where release_id = $id", id=plan.release_id)
+    add_cells(store, plan.index, plan.index_id, new["cell"].to_numpy())
+
+
+def _calendars(store: Store, settings: Settings) -> tuple[slots.Calendar, slots.Calendar]:
+    """The period that is recorded, and the period of the release; they differ with alignment."""
+    tz = settings.tz or _zone_of_the_records(store)
+    slots.zone(tz)
+    first, last = store.rows(
+        "select timezone($tz, min(ts))::date, timezone($tz, max(ts))::date from records.fix", tz=tz
+    )[0]
+    if first is None:
+        raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
+    start = _date(settings.start) if settings.start is not None else first
+    if not 1970 <= start.year <= 2100:
+        raise SlotError(f"start {start} is not between 1970 and 2100")
+    if start > last:
+        raise SlotError(f"start {start} is after the last record, which is on {last}")
+    rest = (last - start).days + 1
+    days = settings.days or rest
+    if settings.align and days > rest:
+        raise SlotError(f"align=True with days={days}, but the records cover only {rest} days from {start}")
+    if start + dt.timedelta(days=days) <= first:
+        raise SlotError(f"the period ends before the first record, which is on {first}")
+    period = slots.Calendar(start, days, settings.slot, tz)
+    return (slots.Calendar(start, rest, settings.slot, tz) if settings.align else period), period
+
+
+def _zone_of_the_records(store: Store) -> str:
+    zones = notes.zones(store)
+    if len(zones) > 1:
+        raise SlotError(f"the records were ingested in {len(zones)} zones ({', '.join(zones)}): say which with tz=...")
+    return zones[0] if zones else "UTC"
+
+
+def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
+    kept, best = store.rows(
+        "select count(*) filter (kept), max(coverage) from slots.person where release_id = $id", id=plan.release_id
+    )[0]
+    if best is None:
+        raise ReleaseError("nobody has a record in this period and study box: check start, days, tz and box")
+    if not kept:
+        raise ReleaseError(
+            f"nobody has records in at least {plan.settings.coverage:.0%} of the slots; the best covered person has "
+            f"{best:.1%}: lower coverage, or use longer slots"
+        )
+    if plan.settings.people is not None and kept < plan.settings.people:
+        raise ReleaseError(
+            f"people={plan.settings.people:,} were asked for, and only {kept:,} are covered in this period, study box "
+            "and slot: ask for fewer, or lower coverage"
+        )
+
+
+def _describe(store: Store, plan: _Plan) -> None:
+    kept = store.rows("select count(*) filter (kept) from slots.person where release_id = $id", id=plan.release_id)
+    recorded = store.rows("select count(distinct person) from records.fix")
+    beyond = store.rows("select beyond from study.gridding where index_id = $id", id=plan.index_id)
+    newest = store.rows("select max(source_id) from records.source")
+    gridded = store.rows("select count(*) from grid.fix where index_id = $id", id=plan.index_id)
+    published = {
+        "release_id": plan.release_id,
+        "index_id": plan.index_id,
+        "index_name": plan.index.name,
+        "starts": dt.datetime.combine(plan.period.start, dt.time()),
+        "tz": plan.period.tz,
+        "slot_seconds": plan.period.seconds,
+        "slots_per_day": plan.period.slots_per_day,
+        "slots": plan.period.slots,
+        "fill": plan.settings.fill,
+        "min_count": plan.settings.min_count,
+    }
+    made = {
+        "release_id": plan.release_id,
+        "settings": json.dumps(plan.told, sort_keys=True),
+        "fingerprint": plan.fingerprint,
+        "last_source": newest[0][0],
+        "people": kept[0][0],
+        "left_out": recorded[0][0] - kept[0][0],
+        "records": gridded[0][0],
+        "outside": beyond[0][0],
+        "versions": versions("duckdb", "polars"),
+    }
+    store.insert("counts.release", pl.DataFrame([published]))
+    store.insert("study.release", pl.DataFrame([made]))
+
+
+def _date(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise SlotError(f"start {text!r} is not a date like '2013-04-01'") from None
+
+
+def _checked_box(box: Box) -> Box:
+    if len(box) == 4 and 0 < box[2] + 360 - box[0] <= 180:
+        box = (box[0], box[1], box[2] + 360, box[3])  # across the antimeridian
+    if len(box) != 4 or not (-180 <= box[0] < box[2] <= max(180, box[0] + 180) and -90 <= box[1] < box[3] <= 90):
+        raise ReleaseError(
+            f"box must be (west, south, east, north) in degrees, west < east and south < north: {box}; "
+            "west > east only across the antimeridian, at most 180 degrees wide"
+        )
+    return box

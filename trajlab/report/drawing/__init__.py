@@ -1,0 +1,1 @@
+"""Charts and maps as SVG: numbers in, markup out; they read no table."""

@@ -1,0 +1,47 @@
+"""`locations:K`: an adversary who knows K visits of a person, and of each the place alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from trajlab.risk.crowds import combining
+
+if TYPE_CHECKING:
+    from trajlab.progress import Progress
+    from trajlab.risk.knowledge import Question
+    from trajlab.store import Store
+
+ELEMENTS = """
+    select trace, 0 as slot, cell, 0::bigint as label, sum(visits)::bigint as n, null::double as value
+    from slots.visit
+    where traces_id = $id
+    group by trace, cell
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Locations:
+    """K visits of a person are known, each by its place; twice the same place means two visits to it.
+
+    A trace fits when it has at least as many visits to each of the places. The worst K visits
+    count for a person (scikit-mobility's LocationAttack).
+
+    Anna went to A, A, B, Ben to A, B, B, and Carl to A, B. Of two visits of Anna, A and B
+    fit all three, A and A fit her alone: k = 1. The combinations are AA, AB and AB, so the mean
+    risk is (1 + 1/3 + 1/3) / 3. Carl has one combination, which fits three: k = 3.
+
+    `limit` is how many different combinations a person may have for the mean to be given.
+    """
+
+    visits: int
+    limit: int = combining.LIMIT
+
+    def __post_init__(self) -> None:
+        combining.check(self.visits, self.limit)
+
+    def search(self, store: Store, ask: Question, progress: Progress) -> None:
+        combining.search(store, ask, progress, ELEMENTS, most=self.visits, limit=self.limit)
+
+
+KNOWLEDGE = Locations

@@ -1,0 +1,98 @@
+"""Traits: what else is known of people, so that groups can be compared: age, tariff, district."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from duckdb import ColumnExpression
+
+from trajlab.errors import IngestError
+from trajlab.ingest._reference import refuse_torn_rows
+from trajlab.ingest._tables import Table, open_tables
+from trajlab.query import Query
+
+if TYPE_CHECKING:
+    from trajlab.progress import Progress
+    from trajlab.store import Store
+
+UID = "uid"
+
+
+def add(store: Store, people: object, progress: Progress) -> list[str]:
+    """Read a people table, a frame or a file, into `records.trait`; notes for the user.
+
+    Its column `uid` says who, every other column is a trait. A trait given again replaces the person's
+    earlier value. Empty values are none. Call it inside a transaction: answers that the
+    lab has are divided by the new groups as well.
+    """
+    notes: list[str] = []
+    with ExitStack() as keep:
+        for table in open_tables(store.con, people, keep, notes):
+            notes += [*table.notes, _add(store, table)]
+    store.check_grain(Query.load("records.trait"))
+    for (risk_id,) in store.rows("select risk_id from study.risk order by risk_id"):
+        with progress.step("metrics.risk_by_group", poll=store.con.query_progress):
+            store.build(Query.load("metrics.risk_by_group"), risk_id=risk_id)
+    return notes
+
+
+def _add(store: Store, table: Table) -> str:
+    if UID not in table.columns:
+        raise IngestError(f"{table.name}: no column {UID!r} says who is meant; it has {', '.join(table.columns)}")
+    traits = {name: column for name, column in table.columns.items() if name != UID and name.strip()}
+    if not traits:
+        raise IngestError(f"{table.name}: nothing to compare people by; it needs a column beside {UID!r}")
+    refuse_torn_rows(store.con, table, [table.columns[UID], *traits.values()])
+    named = [ColumnExpression(column).cast("VARCHAR").alias(column) for column in traits.values()]
+    who = ColumnExpression(table.columns[UID])
+    if str(table.relation.select(who).types[0]) in ("DOUBLE", "FLOAT"):
+        who = who.cast("HUGEINT")  # as in ingest: what a frame made 7.0 is the person 7
+    rows = table.relation.select(who.cast("VARCHAR").alias("uid"), *named)
+    store.con.register("trait_rows", rows)
+    try:
+        store.con.execute(_WHO)
+        notes = _checked(store, table.name)
+        for trait, column in traits.items():
+            store.con.execute(_REPLACED, {"trait": trait})
+            store.con.execute(_GIVEN.format(column=column), {"trait": trait})
+    finally:
+        store.forget("trait_rows")
+    store.con.execute("drop table trait_who")
+    return f"{notes}; {', '.join(traits)}"
+
+
+def _checked(store: Store, name: str) -> str:
+    ((rows, nobody, distinct, known),) = store.rows(
+        "select count(*), count(*) filter (uid is null), count(distinct uid), count(person) from trait_who"
+    )
+    if nobody:
+        raise IngestError(f"{name}: {nobody:,} of {rows:,} rows have no {UID}: take them out")
+    if distinct < rows:
+        raise IngestError(f"{name}: {rows - distinct:,} rows repeat a {UID}: give one row for each person")
+    if not known:
+        raise IngestError(f"{name}: none of its {rows:,} people has records in the lab: is {UID} written as there?")
+    unknown = f", {rows - known:,} more have no records and are left out" if known < rows else ""
+    return f"{name}: traits of {known:,} people{unknown}"
+
+
+_WHO = """
+create or replace temp table trait_who as
+select nullif(trim(given.uid), '') as uid, person.person
+from trait_rows as given
+left join records.person as person on person.uid = nullif(trim(given.uid), '')
+"""
+
+_REPLACED = """
+delete from records.trait
+where trait = $trait and person in (select person from trait_who where person is not null)
+"""
+
+# The column is the reader's own name of it (c0, c1, ...), never a name from the file.
+_GIVEN = """
+insert into records.trait
+select person.person, $trait, trim(given.{column})
+from trait_rows as given
+join records.person as person on person.uid = trim(given.uid)
+where trim(given.{column}) <> ''
+"""

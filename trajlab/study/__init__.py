@@ -1,0 +1,1 @@
+"""Studies: releases and attacks over products of settings, all else equal."""
