@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "plugins": {"errors"},
     "query": {"errors"},
     "engine": {"errors", "engine", "plugins"},
-    "store": {"errors", "query", "engine", "version"},
+    "store": {"errors", "ids", "query", "engine", "version"},
     "progress": {"plain"},
     "unfinished": {"errors"},
     "spatial": {"errors", "spatial", "plugins"},

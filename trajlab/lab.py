@@ -533,12 +533,15 @@ class Lab:
             raise ReleaseError(f"a release, or its id, is needed here, not {release!r}")
         return replace(release, notes=())  # they are for the publisher; an attack sees what is published
 
-    def table(self, name: str) -> pl.DataFrame:
-        """A whole table of the lab as a polars frame, in the order of its key."""
+    def table(self, name: str, **params: object) -> pl.DataFrame:
+        """A relation of the lab as a polars frame, in the order of its key.
+
+        `params` are the parameters of a macro (`release_id="r…"`); of a table or a view they choose the rows
+        whose column of that name has the value.
+        """
         query = Query.load(name)
-        order = f" order by {', '.join(query.grain)}" if query.grain else ""
         with said_kindly(f"reading {name}"):
-            return self._store.frame(f"select * from {query.table}{order}")  # noqa: S608
+            return self._store.relation(query, **params)
 
     def sql(self, query: str, /, **params: object) -> pl.DataFrame:
         """The answer to one SELECT over the lab's tables; `$name` in it takes the value `name=`."""

@@ -1,10 +1,17 @@
 """A SQL file as a value: its text and its contract.
 
-`sql/4_counts/occupancy.sql` is the table `counts.occupancy`. Each file opens with a
+`sql/4_counts/occupancy.sql` is the relation `counts.occupancy`. Each file opens with a
 comment header (one sentence, prose, `grain:`, `reads:`, `params:`, `columns:`) and
-holds one SELECT. A file whose header says `written by:` instead of `reads:` declares
-a table that a Python step fills; it has no SELECT, and the same rules otherwise.
-`publish: yes` marks a table that holds nobody's trace.
+holds one SELECT. There are four kinds of relation:
+
+- a *table* is built, and keeps its rows;
+- a *written* table is filled by a Python step: `written by:` instead of `reads:`, and no SELECT;
+- a *view* (`view: yes`) is always true, and nothing is stored;
+- a *macro* is a view with parameters: `from figures.xu2017_8a('r…')`.
+
+`publish: yes` marks a relation that holds nobody's trace. A file whose name begins with an
+underscore is a *step*: a SELECT over what a Python step has at hand while it works (`step`), no
+relation of the lab. Files in `0_functions` are functions of one value, such as `wilson_low`.
 """
 
 from __future__ import annotations
@@ -38,7 +45,15 @@ class Query:
     select: str
     written_by: str
     publishable: bool
+    view: bool
     file: str
+
+    @property
+    def kind(self) -> str:
+        """table, written, view or macro."""
+        if self.view:
+            return "macro" if self.params else "view"
+        return "written" if self.written_by else "table"
 
     @classmethod
     def load(cls, table: str) -> Query:
@@ -49,8 +64,8 @@ class Query:
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """The grain columns that a parameter fixes: a rebuild replaces exactly their rows."""
-        return tuple(name for name in self.grain if name in self.params)
+        """The grain columns that a parameter fixes: a rebuild of a table replaces exactly their rows."""
+        return () if self.view else tuple(name for name in self.grain if name in self.params)
 
     @property
     def ddl(self) -> str:
@@ -65,7 +80,10 @@ def describe(table: str | None = None) -> str:
         stages = sorted(catalogue().values(), key=lambda query: query.file)
         return "\n".join(f"{query.table:<{width}}  {query.summary}" for query in stages)
     query = Query.load(table)
-    made = f"written by {query.written_by}" if query.written_by else f"built from {', '.join(query.reads)}"
+    verb = "a view of" if query.view else "built from"
+    made = f"written by {query.written_by}" if query.written_by else f"{verb} {', '.join(query.reads)}"
+    if query.kind == "macro":
+        made += f"; ask it with its parameters: from {query.table}({', '.join(f'${name}' for name in query.params)})"
     key = f"one row per {', '.join(query.grain)}" if query.grain else "no key"
     names, types = (max(len(getattr(column, part)) for column in query.columns) for part in ("name", "type"))
     columns = [f"  {c.name:<{names}}  {c.type:<{types}}  {c.meaning}" for c in query.columns]
@@ -76,9 +94,28 @@ def describe(table: str | None = None) -> str:
 @functools.cache
 def catalogue() -> dict[str, Query]:
     """Every table by name, in the order in which a study builds them."""
-    files = sorted(folder().glob("[0-9]_*/*.sql"))
+    files = sorted(file for file in folder().glob("[1-9]_*/*.sql") if not file.name.startswith("_"))
     declared = {query.table: query for query in map(parse, files)}
     return {table: declared[table] for table in _in_build_order(declared)}
+
+
+@functools.cache
+def step(name: str) -> str:
+    """The SELECT of a step, such as `1_records/_parse_times`: what a Python step runs on what it has at hand."""
+    path = folder() / f"{name}.sql"
+    return path.read_text(encoding="utf-8").partition("\n\n")[2].strip()
+
+
+@functools.cache
+def functions() -> dict[str, tuple[tuple[str, ...], str]]:
+    """Every function of one value: its parameters and its expression, whose `$name` are the parameters."""
+    found = {}
+    for path in sorted(folder().glob("0_functions/*.sql")):
+        header, _, select = path.read_text(encoding="utf-8").partition("\n\n")
+        lines = [line.removeprefix("--").removeprefix(" ").rstrip() for line in header.splitlines()]
+        params = _names(_fields(lines[1:]).get("params", ""))
+        found[path.stem] = (params, select.strip().removeprefix("select").strip())
+    return found
 
 
 def folder() -> Path:
@@ -112,11 +149,12 @@ def parse(path: Path) -> Query:
         select=select.strip(),
         written_by=fields.get("written by", ""),
         publishable=fields.get("publish") == "yes",
+        view=fields.get("view") == "yes",
         file=f"{path.parent.name}/{path.name}",
     )
 
 
-_FIELD = re.compile(r"^(grain|reads|params|columns|written by|publish):\s*(.*)$")
+_FIELD = re.compile(r"^(grain|reads|params|columns|written by|publish|view|shards by):\s*(.*)$")
 
 
 def _fields(lines: list[str]) -> dict[str, str]:

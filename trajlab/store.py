@@ -7,6 +7,7 @@ killed process leaves the lab as it was before.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from contextlib import contextmanager, suppress
@@ -14,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajlab.engine.duckdb import connect, said_kindly, take_back
-from trajlab.errors import ContractError, LabError
-from trajlab.query import Query, catalogue
+from trajlab.errors import ContractError, LabError, QueryError, UnknownNameError
+from trajlab.ids import digest
+from trajlab.query import Query, catalogue, functions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,6 +156,20 @@ class Store:
         frame: pl.DataFrame = relation.pl()
         return frame
 
+    def relation(self, query: Query, **params: object) -> pl.DataFrame:
+        """All rows of a relation in the order of its key; `params` are a macro's, or values of columns."""
+        known = query.params if query.kind == "macro" else tuple(column.name for column in query.columns)
+        if wrong := [name for name in params if name not in known]:
+            raise UnknownNameError(f"parameter of {query.table}", wrong[0], known)
+        if query.kind == "macro":
+            if missing := [name for name in query.params if name not in params]:
+                raise QueryError(f"{query.table} needs {' and '.join(missing)}: it is asked of one at a time")
+            rows = f"{query.table}({', '.join(f'${name}' for name in query.params)})"
+        else:
+            rows = query.table + (" where " + " and ".join(f'"{name}" = ${name}' for name in params) if params else "")
+        order = f" order by {', '.join(query.grain)}" if query.grain else ""
+        return self.frame(f"select * from {rows}{order}", **params)  # noqa: S608
+
     def close(self) -> None:
         self.con.close()
 
@@ -173,13 +189,16 @@ class Store:
                     f"{self.path} was written by trajlab {by} (lab format {written}); this trajlab reads formats "
                     f"up to {FORMAT}: upgrade trajlab to open it"
                 )
-            self._refuse_other_columns(by)
+            if read_only:
+                self._refuse_other_columns(by)
+            else:
+                self._change_columns(by)
         elif found:
             raise LabError(f"{self.path} is a DuckDB file but not a lab: it has {len(found)} tables of its own")
         elif read_only:
             raise LabError(f"{self.path} is empty: nothing was ever ingested into it")
         if not read_only:
-            self._create_tables()
+            self._create_relations()
 
     def _written_by(self) -> tuple[int, str]:
         rows = self.rows("select format, trajlab from study.lab")
@@ -200,28 +219,78 @@ class Store:
             query = catalogue().get(table)
             if query and {c.name for c in query.columns} != set(columns):
                 raise LabError(
-                    f"{self.path} was made by trajlab {by}, whose table {table} has other columns than this "
-                    "version's: ingest into a new lab"
+                    f"{self.path} was made by trajlab {by}, whose {table} has other columns than this version's: "
+                    "open it once for writing, and it is brought up to date"
                 )
 
-    def _create_tables(self) -> None:
-        """Add the tables this trajlab knows and the lab lacks, with their comments."""
+    def _create_relations(self) -> None:
+        """Add what the lab lacks: tables once, views and functions whenever their text changed."""
         from trajlab.version import __version__
 
         there = {f"{s}.{t}" for s, t in self.rows("select table_schema, table_name from information_schema.tables")}
-        missing = [query for query in catalogue().values() if query.table not in there]
-        if not missing:
+        tables = [query for query in catalogue().values() if not query.view and query.table not in there]
+        texts = digest(functions(), [(query.table, query.select) for query in catalogue().values() if query.view])
+        if not tables and self.rows("select 1 from study.lab where relations = $texts", texts=texts):
             return
         with self.transaction("creating the lab's tables"):
-            for query in missing:
+            for name, (params, expression) in functions().items():
+                body = re.sub(r"\$(\w+)", r"\1", expression)
+                self.con.execute(f"create or replace macro {name}({', '.join(params)}) as ({body})")
+            for query in catalogue().values():
                 self.con.execute(f"create schema if not exists {query.table.partition('.')[0]}")
-                self.con.execute(f"create table {query.table} ({query.ddl})")
-                self._comment(query)
+                if query.view:
+                    self._create_view(query)
+                elif query in tables:
+                    self.con.execute(f"create table {query.table} ({query.ddl})")
+                    self._comment(query)
             if "study.lab" not in there:
-                self.con.execute("insert into study.lab values ($format, $by)", {"format": FORMAT, "by": __version__})
+                first = {"format": FORMAT, "by": __version__}
+                self.con.execute("insert into study.lab (format, trajlab) values ($format, $by)", first)
+            self.con.execute("update study.lab set relations = $texts", {"texts": texts})
+
+    def _create_view(self, query: Query) -> None:
+        """A view, or a macro where it has parameters; a macro's are called _name, so that no column is meant."""
+        if query.kind == "macro":
+            params = ", ".join(f"_{name}" for name in query.params)
+            body = re.sub(r"\$(\w+)", r"_\1", query.select)
+            self.con.execute(f"create or replace macro {query.table}({params}) as table ({body})")
+            return
+        self.con.execute(f"create or replace view {query.table} as {query.select}")
+        self._comment(query)
+
+    def _change_columns(self, by: str) -> None:
+        """Bring a lab of another version up to date: columns that came are empty, columns that went are dropped."""
+        found = self.rows(
+            "select schema_name || '.' || table_name, list(column_name order by column_index), "
+            "list(data_type order by column_index) from duckdb_columns() where not internal group by all order by all"
+        )
+        views = {
+            name
+            for (name,) in self.rows("select schema_name || '.' || view_name from duckdb_views() where not internal")
+        }
+        with self.transaction(f"bringing a lab of trajlab {by} up to date"):
+            for table, columns, types in found:
+                query = catalogue().get(table)
+                if query is None or table in views:
+                    continue
+                if query.view:
+                    self.con.execute(f"drop table {table}")
+                    continue
+                wanted = {c.name: _spelled(c.type) for c in query.columns}
+                if dict(zip(columns, types, strict=True)) == wanted:
+                    continue
+                kept = ", ".join(f'"{name}"' for name in columns if name in wanted)
+                self.con.execute(f"create temp table column_change as select {kept} from {table}")  # noqa: S608
+                self.con.execute(f"drop table {table}")
+                self.con.execute(f"create table {table} ({query.ddl})")
+                self.con.execute(f"insert into {table} by name select * from column_change")  # noqa: S608
+                self.con.execute("drop table column_change")
+                self._comment(query)
 
     def _comment(self, query: Query) -> None:
-        self.con.execute(f"comment on table {query.table} is {_literal(query.summary)}")
+        self.con.execute(
+            f"comment on {query.kind if query.view else 'table'} {query.table} is {_literal(query.summary)}"
+        )
         for column in query.columns:
             target = f'{query.table}."{column.name}"'
             self.con.execute(f"comment on column {target} is {_literal(column.meaning)}")
@@ -254,3 +323,8 @@ def _literal(text: str) -> str:
 
 def _told(params: dict[str, object]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in params.items()) or "no parameters"
+
+
+def _spelled(kind: str) -> str:
+    """A type as the engine spells it."""
+    return {"TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE"}.get(kind, kind)

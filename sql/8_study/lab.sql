@@ -3,5 +3,6 @@
 -- grain:      format
 -- written by: trajlab.store
 -- columns:
---   format   INTEGER  layout of the lab's own tables
---   trajlab  VARCHAR  version of trajlab that created the lab
+--   format     INTEGER  layout of the lab's own tables
+--   trajlab    VARCHAR  version of trajlab that created the lab
+--   relations  VARCHAR  digest of the views and functions that the lab has; another trajlab writes them anew

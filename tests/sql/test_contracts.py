@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -17,11 +18,39 @@ from trajlab.store import Store
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOLDEN = FIXTURES / "tiny" / "golden"
-VOLATILE = {"versions", "trajlab"}
+VOLATILE = {"versions", "trajlab", "relations"}
 TABLES = list(catalogue().values())
 SELECTS = [query for query in TABLES if query.select]
 WEEKLY = sorted(file.stem for file in (FIXTURES / "term" / "golden").glob("*.csv"))
 """Tables about schedules: two days of the tiny town are no weeks, the term has sixteen."""
+
+
+VALUES = {
+    "release_id": "select release_id from counts.release order by all",
+    "run_id": "select run_id from study.run order by all",
+    "risk_id": "select risk_id from study.risk order by all",
+    "traces_id": "select traces_id from study.traces order by all",
+    "leak_id": "select leak_id from study.leak order by all",
+    "utility_id": "select utility_id from study.utility order by all",
+    "tradeoff_id": "select tradeoff_id from study.tradeoff order by all",
+}
+"""What the parameters of a macro are given in these tests: everything that the lab has."""
+
+
+def rows_of(lab: tl.Lab, query: Query) -> pl.DataFrame:
+    """A relation whole: a macro's rows for every value of its parameters, which stand before them."""
+    if query.kind != "macro":
+        return lab.table(query.table)
+    every = [lab.sql(VALUES[name]).to_series().to_list() for name in query.params]
+    calls = [dict(zip(query.params, values, strict=True)) for values in itertools.product(*every)]
+    empty = [pl.DataFrame(schema=[f"${name}" for name in query.params] + [c.name for c in query.columns])]
+    made = [
+        lab.table(query.table, **call).select(
+            *(pl.lit(value).alias(f"${name}") for name, value in call.items()), pl.all()
+        )
+        for call in calls
+    ]
+    return pl.concat([frame for frame in made if len(frame)] or empty)
 
 
 def by_table(query: Query) -> str:
@@ -72,7 +101,7 @@ def test_the_term_gives_the_golden_table(name, term):
 
 
 def _compare(lab: tl.Lab, query: Query, folder: Path) -> None:
-    table = lab.table(query.table)
+    table = rows_of(lab, query)
     if not query.grain:
         table = table.sort(table.columns)
     text = table.drop(VOLATILE & set(table.columns))
@@ -87,11 +116,12 @@ def _compare(lab: tl.Lab, query: Query, folder: Path) -> None:
 @pytest.mark.parametrize("query", TABLES, ids=by_table)
 def test_the_key_is_unique(query, town, term):
     for lab in (town, term) if query.table in WEEKLY else (town,):
-        table = lab.table(query.table)
-        assert not query.grain or not table.select(query.grain).is_duplicated().any()
+        table = rows_of(lab, query)
+        key = [*(f"${name}" for name in query.params if query.kind == "macro"), *query.grain]
+        assert not query.grain or not table.select(key).is_duplicated().any()
 
 
-@pytest.mark.parametrize("query", TABLES, ids=by_table)
+@pytest.mark.parametrize("query", [query for query in TABLES if query.kind != "macro"], ids=by_table)
 def test_the_database_carries_the_words_of_the_header(query, town):
     comments = town.sql(
         "select column_name, comment from duckdb_columns() where schema_name || '.' || table_name = $table",
@@ -103,6 +133,9 @@ def test_the_database_carries_the_words_of_the_header(query, town):
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_file_runs_as_it_stands_after_set_variable(query, town, term):
     """As in the DuckDB shell: no parameters are bound, `$name` is the session's variable."""
+    if query.kind == "macro":
+        _run_as_it_stands(query, term if query.table in WEEKLY else town)
+        return
     weekly = query.table in WEEKLY
     con = (term if weekly else town)._store.con
     for values in _asked_of_term(query, term) if weekly else _asked(query, town):
@@ -117,6 +150,21 @@ def test_the_file_runs_as_it_stands_after_set_variable(query, town, term):
         scope = {name: values[name] for name in query.scope}
         stored = con.execute(f"select {columns} from {query.table} where {of_this} order by {key}", scope).fetchall()
         assert rows == stored, values
+
+
+def _run_as_it_stands(query: Query, lab: tl.Lab) -> None:
+    """A macro's file, its parameters set as variables, gives what a call of the macro gives."""
+    con = lab._store.con
+    every = [lab.sql(VALUES[name]).to_series().to_list() for name in query.params]
+    for values in itertools.product(*every):
+        for name, value in zip(query.params, values, strict=True):
+            con.execute(f"set variable {name} = $value", {"value": value})
+        columns = ", ".join(f'"{c.name}"' for c in query.columns)
+        rows = con.execute(f"select {columns} from ({query.select}) order by all").fetchall()
+        for name in query.params:
+            con.execute(f"reset variable {name}")
+        called = f"{query.table}({', '.join('?' for _ in values)})"
+        assert rows == con.execute(f"select {columns} from {called} order by all", list(values)).fetchall()
 
 
 def test_every_golden_table_belongs_to_a_sql_file():
