@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 
 import trajlab as tl
+from trajlab import schema
+from trajlab.engine import Engine
 from trajlab.query import Query
 from trajlab.risk import traits
 from trajlab.schedule import finding
-from trajlab.store import Store
 
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 if not os.environ.get("TRAJLAB_NEW_EXAMPLES"):  # the same every time, unless somebody looks for new ones
@@ -34,16 +35,16 @@ HOMES = pl.DataFrame(
 TINY_BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
 
 
-comment = Store._comment
+write_comments = schema.write_comments
 
 
-def comment_in_files(store: Store, query: Query) -> None:
+def comment_in_files(engine: Engine, query: Query) -> None:
     """Seven hundred comments are most of the work of making a lab: those in memory do without, but for the town."""
-    if store.path != ":memory:":
-        comment(store, query)
+    if engine.path != ":memory:":
+        write_comments(engine, query)
 
 
-Store._comment = comment_in_files  # type: ignore[method-assign]
+schema.write_comments = comment_in_files
 
 
 def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
@@ -72,7 +73,7 @@ def tiny(tiny_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 def town() -> tl.Lab:
     """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Store, "_comment", comment)
+        patch.setattr(schema, "write_comments", write_comments)
         lab = tiny_lab()
     release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
     lab.feasibility(release)

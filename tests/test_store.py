@@ -14,11 +14,12 @@ import duckdb
 import polars as pl
 import pytest
 from conftest import TINY, tiny_lab
+from polars.testing import assert_frame_equal
 
 import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import ContractError, LabError, QueryError, TrajlabError, UnknownNameError
-from trajlab.query import Query
+from trajlab.query import Query, catalogue
 from trajlab.store import Store
 
 
@@ -94,13 +95,43 @@ def test_a_lab_written_by_a_newer_version_is_refused(tmp_path):
         tl.open(file)
 
 
-def test_a_lab_whose_tables_have_other_columns_is_refused(tmp_path):
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_lab_whose_tables_have_other_columns_is_brought_up_to_date(tmp_path, read_only):
     file = tmp_path / "lab.duckdb"
-    tiny_lab(file).close()
+    with tiny_lab(file) as lab:
+        before = lab.table("records.fix")
     with duckdb.connect(str(file)) as con:
         con.execute("alter table records.fix drop column place")
-    with pytest.raises(LabError, match=r"made by trajlab .*, whose table records.fix has other columns"):
-        tl.open(file)
+        con.execute("alter table records.fix add column shoes integer default 7")
+        con.execute("update study.lab set relations = null")
+    with tl.open(file, read_only=read_only) as lab:
+        assert_frame_equal(lab.table("records.fix").drop("place"), before.drop("place"))
+        assert lab.table("records.fix")["place"].is_null().all()
+    with duckdb.connect(str(file)) as con:
+        assert "shoes" not in {name for (name,) in con.execute("select column_name from duckdb_columns()").fetchall()}
+
+
+def test_a_view_where_an_older_lab_has_a_table_takes_its_place(tmp_path):
+    file = tmp_path / "lab.duckdb"
+    tl.open(file).close()
+    view = next(query for query in catalogue().values() if query.kind == "view")
+    with duckdb.connect(str(file)) as con:
+        con.execute(f"drop view {view.table}")
+        con.execute(f"create table {view.table} (something integer)")
+    with tl.open(file) as lab:
+        assert lab.table(view.table).columns == [column.name for column in view.columns]
+
+
+def test_an_older_lab_that_cannot_be_written_is_refused_with_the_way_on(tmp_path):
+    file = tmp_path / "lab.duckdb"
+    tl.open(file).close()
+    with duckdb.connect(str(file)) as con:
+        con.execute("alter table records.fix drop column place")
+    with (
+        duckdb.connect(str(file), read_only=True),
+        pytest.raises(LabError, match="made by an older trajlab .* copy it"),
+    ):
+        tl.open(file, read_only=True)
 
 
 def test_another_duckdb_file_is_not_taken_for_a_lab(tmp_path):

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajlab import engine as engines
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import IngestError, ReleaseError, RiskError, ScheduleError, UnknownNameError
 from trajlab.progress import Progress
@@ -51,8 +50,9 @@ def open_lab(
     it spills to disk beside the lab. Nothing computed depends on either. `quiet` lab says
     nothing on stderr of how far long work is.
     """
-    engines.load(engine)
-    return Lab(Store(str(path), memory_limit=memory_limit, threads=threads, read_only=read_only), quiet=quiet)
+    return Lab(
+        Store(str(path), engine=engine, memory_limit=memory_limit, threads=threads, read_only=read_only), quiet=quiet
+    )
 
 
 class Lab:
@@ -82,7 +82,7 @@ class Lab:
         """
         from trajlab.ingest import ingest
 
-        watched = self._progress.step("ingest", poll=self._store.con.query_progress)
+        watched = self._progress.step("ingest", poll=self._store.engine.percent_done)
         with self._store.transaction("ingest"), watched:
             done = ingest(
                 self._store.con,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
+import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -15,11 +17,87 @@ from trajlab.errors import LabError, QueryError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
+    import pyarrow as pa
+
+    from trajlab.engine import Params
+
 
 CATALOG = "lab"
 """What the engine calls every lab, whatever the name of its file: that could be the name of one of its schemas."""
 _EMPTY = 12_288
 """Bytes of a DuckDB file that holds nothing: three headers."""
+
+
+class DuckDB:
+    """A lab file, or memory, behind the `Engine` Protocol; `con` is for reading files and for readers' own SELECTs."""
+
+    def __init__(
+        self, path: str, *, memory_limit: str | None = None, threads: int | None = None, read_only: bool = False
+    ) -> None:
+        self.path = path
+        self.con = connect(path, memory_limit=memory_limit, threads=threads, read_only=read_only)
+
+    def execute(self, sql: str, params: Params = None) -> None:
+        self.con.execute(sql, params)
+
+    def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
+        return self.con.execute(sql, params).fetchall()
+
+    def frame(self, sql: str, params: Params = None) -> pl.DataFrame:
+        frame: pl.DataFrame = self._relation(sql, params).pl()
+        return frame
+
+    def batches(self, sql: str, params: Params = None) -> pa.RecordBatchReader:
+        return self._relation(sql, params).to_arrow_reader()
+
+    def _relation(self, sql: str, params: Params) -> duckdb.DuckDBPyRelation:
+        return self.con.sql(sql, params=dict(params)) if params else self.con.sql(sql)
+
+    @contextmanager
+    def frames(self, **frames: pl.DataFrame | pa.RecordBatchReader) -> Iterator[None]:
+        for name, frame in frames.items():
+            self.con.register(name, frame.to_arrow() if hasattr(frame, "to_arrow") else frame)
+        try:
+            yield
+        finally:
+            for name in frames:
+                with suppress(duckdb.Error):  # a transaction that has failed refuses this too
+                    self.con.unregister(name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.con.execute("begin")
+        try:
+            yield
+            with _uninterrupted():
+                self.con.execute("commit")
+        except BaseException:
+            self.rollback()
+            raise
+
+    def rollback(self) -> None:
+        with suppress(duckdb.Error):  # the engine rolled back by itself, or the connection is gone
+            self.con.execute("rollback")
+
+    def percent_done(self) -> float:
+        return float(self.con.query_progress())
+
+    def close(self) -> None:
+        self.con.close()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C must not fall into the moment in which a transaction becomes final."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def connect(
@@ -68,7 +146,7 @@ def _limit_memory(con: duckdb.DuckDBPyConnection, limit: str) -> None:
         raise LabError(f"memory_limit is an amount such as 4GB, 500MB or 60%, not {limit!r}") from None
 
 
-def take_back(con: duckdb.DuckDBPyConnection, path: Path) -> None:
+def remove_new_file(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Remove a file that this connection made and holds, and close it.
 
     In this order: once the file is closed, somebody else may have taken it up.
@@ -122,7 +200,7 @@ def _remove_if_empty(con: duckdb.DuckDBPyConnection, path: Path) -> None:
     with suppress(duckdb.Error, RuntimeError):
         if con.execute("select 1 from duckdb_databases() where database_name = $it", {"it": CATALOG}).fetchall():
             if not con.execute("select 1 from duckdb_tables() where not internal limit 1").fetchall():
-                take_back(con, path)
+                remove_new_file(con, path)
             return
     try:
         import fcntl
@@ -204,3 +282,6 @@ def _why_not_opened(path: str, reason: str) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().splitlines()[0]
+
+
+ENGINE = DuckDB

@@ -39,7 +39,7 @@ def build(store: Store, release_id: str, *, seed: int = 0, progress: Progress) -
         raise MetricError(f"release {release_id} was made elsewhere: the lab does not know the people behind it")
     for query in catalogue().values():
         if query.table in TABLES:
-            with progress.step(query.table, poll=store.con.query_progress):
+            with progress.step(query.table, poll=store.engine.percent_done):
                 store.build(query, **params)
 
 

@@ -50,7 +50,7 @@ def score(
     progress = progress or Progress()
     _write_pairs(store, run_id, release_id, pairings, progress)
     for table in ("person_error", "person_recovery", "error_cdf", "top_set"):
-        with progress.step(f"metrics.{table}", poll=store.con.query_progress):
+        with progress.step(f"metrics.{table}", poll=store.engine.percent_done):
             store.build(Query.load(f"metrics.{table}"), run_id=run_id, release_id=release_id)
     people = store.frame("select * from metrics.person_recovery where run_id = $run_id order by person", run_id=run_id)
     sets = store.frame("select * from metrics.top_set where run_id = $run_id order by member", run_id=run_id)

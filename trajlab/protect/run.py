@@ -56,9 +56,9 @@ def protect(store: Store, source: Traces, text: str, *, key: str | None, progres
         with progress.step(named):
             _apply(store, source, protection, Period(slots, slot_seconds))
         _check(store, source, protection)
-        with progress.step("fresh ids", poll=store.con.query_progress):
+        with progress.step("fresh ids", poll=store.engine.percent_done):
             _write_traces(store, traces_id, source.id, _sha256(":".join([secret, named, *salt])))
-        with progress.step("slots.visit", poll=store.con.query_progress):
+        with progress.step("slots.visit", poll=store.engine.percent_done):
             _write_visits(store, traces_id)
         store.con.execute("drop table protected_visit")
         return describe(store, traces_id, source.release_id, None, source.basis, named)

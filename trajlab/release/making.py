@@ -170,7 +170,7 @@ def _build(store: Store, plan: _Plan, progress: Progress) -> None:
             _refuse_if_nobody(store, plan)
             _describe(store, plan)
             _interpolate(store, plan, progress)
-        with progress.step(query.table, poll=store.con.query_progress):
+        with progress.step(query.table, poll=store.engine.percent_done):
             store.build(query, **params)
     notes.write(store, plan.release_id, zone_given=plan.settings.tz is not None)
 

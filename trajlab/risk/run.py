@@ -86,11 +86,11 @@ def ask(
             about = "traces" if searched.run_id is None else "table"
             _write(store, question, what, searched.basis, about, seed, sample)
             _targets(store, question, searched.run_id, seed, sample)
-            with progress.step(named, poll=store.con.query_progress):
+            with progress.step(named, poll=store.engine.percent_done):
                 what.search(store, question, progress)
             _check(store, question, named)
             for table in SUMMARIES:
-                with progress.step(table, poll=store.con.query_progress):
+                with progress.step(table, poll=store.engine.percent_done):
                     store.build(Query.load(table), risk_id=risk_id, about=about)
     return load(store, risk_id)
 

@@ -158,7 +158,7 @@ def _built(store: Store, traces_id: str, release_id: str, run_id: str | None, ba
     }
     with store.transaction(f"traces of {run_id or release_id}"):
         for table in ("slots.trace", "slots.visit"):
-            with progress.step(table, poll=store.con.query_progress):
+            with progress.step(table, poll=store.engine.percent_done):
                 store.build(Query.load(table), **params)
         return describe(store, traces_id, release_id, run_id, basis, UNPROTECTED)
 

@@ -32,7 +32,7 @@ def add(store: Store, people: object, progress: Progress) -> list[str]:
             notes += [*table.notes, _add(store, table)]
     store.check_grain(Query.load("records.trait"))
     for (risk_id,) in store.rows("select risk_id from study.risk order by risk_id"):
-        with progress.step("metrics.risk_by_group", poll=store.con.query_progress):
+        with progress.step("metrics.risk_by_group", poll=store.engine.percent_done):
             store.build(Query.load("metrics.risk_by_group"), risk_id=risk_id)
     return notes
 

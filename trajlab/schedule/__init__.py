@@ -183,9 +183,9 @@ def load(store: Store, leak_id: str) -> Leak:
 
 def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
     for schedule_id in dict.fromkeys([params["known_id"], params["searched_id"]]):
-        with progress.step("metrics.habit", poll=store.con.query_progress):
+        with progress.step("metrics.habit", poll=store.engine.percent_done):
             store.build(Query.load("metrics.habit"), schedule_id=schedule_id, keep=params["keep"])
-    with progress.step("metrics.crowd", poll=store.con.query_progress):
+    with progress.step("metrics.crowd", poll=store.engine.percent_done):
         store.build(Query.load("metrics.crowd"), **params)
     ((blocks,),) = store.rows(
         "select coalesce(max(block) + 1, 0) from metrics.crowd where leak_id = $id", id=params["leak_id"]
@@ -195,7 +195,7 @@ def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
             store.build(Query.load("metrics.crowd_slot"), block=block, **params)
             progress.show(block + 1, blocks)
     for table in SUMMARIES:
-        with progress.step(table, poll=store.con.query_progress):
+        with progress.step(table, poll=store.engine.percent_done):
             store.build(Query.load(table), **params)
 
 

@@ -121,7 +121,7 @@ def arrivals(store: Store, release_id: str, progress: Progress) -> None:
     if store.rows("select 1 from slots.week_clock where clock_id = $id limit 1", id=clock_id):
         return
     period = Period.of(store, release_id)
-    with store.transaction("arrivals and departures"), progress.step("metrics.coming", poll=store.con.query_progress):
+    with store.transaction("arrivals and departures"), progress.step("metrics.coming", poll=store.engine.percent_done):
         tick = write_clock(store, clock_id, period, grid(f"{STEP}min"), "records")
         query = Query.load("metrics.coming")
         store.build(query, release_id=release_id, index_id=period.index_id, clock_id=clock_id, tick_seconds=tick)

@@ -41,7 +41,7 @@ def compare(store: Store, leak_id: str, truth: pl.DataFrame, progress: Progress)
         store.clear(Query.load("records.lesson"))
         store.insert("records.lesson", lessons)
         store.check_grain(Query.load("records.lesson"))
-        with progress.step("metrics.extraction", poll=store.con.query_progress):
+        with progress.step("metrics.extraction", poll=store.engine.percent_done):
             store.build(
                 Query.load("metrics.extraction"),
                 leak_id=leak_id,

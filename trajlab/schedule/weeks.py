@@ -137,10 +137,10 @@ def schedule(store: Store, traces: Traces, timetable: Timetable, progress: Progr
             "source": source,
         }
         _refuse_short(_held(store, schedule_id, timetable), period)
-        with progress.step("slots.week", poll=store.con.query_progress):
+        with progress.step("slots.week", poll=store.engine.percent_done):
             store.build(Query.load("slots.week"), **params)
         _write_timetable(store, schedule_id, timetable, period)
-        with progress.step("slots.schedule", poll=store.con.query_progress):
+        with progress.step("slots.schedule", poll=store.engine.percent_done):
             store.build(Query.load("slots.schedule"), **params)
         _describe(store, params, timetable, inside)
     return schedule_id

@@ -101,7 +101,7 @@ def compare(matrices: Matrices, side: Side, min_count: int = 1, published_id: st
     utility_id = "u" + digest(before_id, after_id)
     if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
         _write(store, utility_id, before_id, after_id)
-        with matrices.progress.step("metrics.utility", poll=store.con.query_progress):
+        with matrices.progress.step("metrics.utility", poll=store.engine.percent_done):
             store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
     return load(store, utility_id, (*matrices.target.notes, *_no_generalisation(matrices.before.side, side)))
 

@@ -123,7 +123,7 @@ where
 
 def _generalised(store: Store, before: Before, side: Side, whole: traces.Traces, progress: Progress) -> traces.Traces:
     ids = {"coarse_traces": "t" + digest(whole.id, side.index_id), "traces": whole.id}
-    with progress.step(f"traces in {side.index.name}", poll=store.con.query_progress):
+    with progress.step(f"traces in {side.index.name}", poll=store.engine.percent_done):
         store.con.execute(TRACES, ids)
         store.con.execute(VISITS, ids | {"index_id": before.side.index_id, "coarse_id": side.index_id})
     return traces.describe(

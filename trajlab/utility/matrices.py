@@ -191,5 +191,5 @@ class Matrices:
         return od_id, True
 
     def _build(self, table: str, params: dict[str, object]) -> None:
-        with self.progress.step(table, poll=self.store.con.query_progress):
+        with self.progress.step(table, poll=self.store.engine.percent_done):
             self.store.build(Query.load(table), **params)

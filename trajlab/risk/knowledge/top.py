@@ -111,7 +111,7 @@ class Top:
     def search(self, store: Store, ask: Question, progress: Progress) -> None:
         for traces_id in sorted({ask.known_id, ask.searched_id}):
             if not store.rows("select 1 from metrics.top_place where traces_id = $id limit 1", id=traces_id):
-                with progress.step("metrics.top_place", poll=store.con.query_progress):
+                with progress.step("metrics.top_place", poll=store.engine.percent_done):
                     store.build(Query.load("metrics.top_place"), traces_id=traces_id)
         ((most,),) = store.rows("select max(rank) from metrics.top_place where traces_id = $id", id=ask.known_id)
         if isinstance(self.places, int) and self.places > most:
