@@ -81,11 +81,11 @@ def _numbers(drawn: figures.Drawn) -> list[str]:
     )
     for mark in drawn.figure.published:
         there = measured.filter(x=str(mark.x)).select("series", "estimate").rows()
-        alike = [row for row in there if row[0].startswith(mark.told.split(", ")[-1])]
+        alike = [row for row in there if row[0].startswith(mark.data_set.split(", ")[-1])]
         rows += [
-            f"| {mark.x} | {name} | {value:.2f} | {mark.value:.2f}, {mark.told} |" for name, value in alike or there
+            f"| {mark.x} | {name} | {value:.2f} | {mark.value:.2f}, {mark.data_set} |" for name, value in alike or there
         ]
-        rows += [] if there else [f"| {mark.x} | | not measured | {mark.value:.2f}, {mark.told} |"]
+        rows += [] if there else [f"| {mark.x} | | not measured | {mark.value:.2f}, {mark.data_set} |"]
     if not drawn.figure.published:
         some = measured.head(MOST).select("series", "x", "estimate").rows()
         rows += [f"| {x} | {name} | {value:.2f} | no number |" for name, x, value in some]

@@ -1,7 +1,7 @@
 """The figures of the papers, drawn from a lab's own tables with the published numbers marked on them.
 
-Each module here has `FIGURES`, found by file name: a figure is one query and how to draw its answer
-(`figure`). The drawing is an SVG that needs nothing around it, or a PNG made from it (`raster`).
+Each module here has `FIGURES`, found by file name: a figure is a relation of the lab (`sql/9_figures`) and how to
+draw it (`_figure`). The drawing is an SVG that needs nothing around it, or a PNG made from it (`_raster`).
 
     trajlab figure --list
     trajlab figure lab.duckdb xu2017-fig8a -o fig8a.svg
@@ -19,8 +19,6 @@ from trajlab.figures._figure import Drawn, Figure
 from trajlab.report.listing import RELEASES, lines
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from trajlab.lab import Lab
 
 __all__ = ["Drawn", "Figure", "draw", "known", "listing", "save"]
@@ -46,7 +44,9 @@ def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
     if name not in known():
         raise UnknownNameError("figure", name, known())
     figure = known()[name]
-    answers = _answers(lab, figure, [release] if release is not None else _releases(lab))
+    of_one = {} if release is None else {"release_id": release}
+    rows = lab.table(figure.relation, **figure.rows, **of_one)
+    answers = {str(part["release_id"][0]): part for part in rows.partition_by("release_id", maintain_order=True)}
     if not answers:
         where = f"release {release}" if release is not None else "no release of this lab"
         lacks = "lacks" if release is not None else "has"
@@ -55,7 +55,7 @@ def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
         there = "; ".join(lines([row for row in lab.sql(RELEASES).to_dicts() if row["release_id"] in answers]))
         raise FigureError(f"{name} can be drawn for {len(answers)} releases: say which; there are: {there}")
     fullest = max(answers, key=lambda release_id: len(answers[release_id]))
-    return Drawn(figure, fullest, answers[fullest])
+    return Drawn.of(figure, fullest, answers[fullest])
 
 
 def save(drawn: Drawn, path: Path) -> Path:
@@ -67,14 +67,3 @@ def save(drawn: Drawn, path: Path) -> Path:
     if form not in FORMS:
         raise LabError(f"{path.name!r} is neither .svg nor .png: name the file {drawn.figure.name}.svg")
     return keep(path, drawn.svg() if form == ".svg" else png(drawn.svg()))
-
-
-def _releases(lab: Lab) -> list[str]:
-    found = lab.sql("select release_id from counts.release order by release_id")
-    return [str(release_id) for release_id in found["release_id"]]
-
-
-def _answers(lab: Lab, figure: Figure, releases: list[str]) -> dict[str, pl.DataFrame]:
-    """What each release has for the figure, where it has anything."""
-    answers = {release_id: lab.sql(figure.sql, release_id=release_id) for release_id in releases}
-    return {release_id: frame for release_id, frame in answers.items() if len(frame)}

@@ -36,18 +36,19 @@ def svg(drawn: Drawn) -> str:
     figure = drawn.figure
     rows = drawn.answer.to_dicts()
     series = list(dict.fromkeys(str(row["series"]) for row in rows))
-    told = list(dict.fromkeys(mark.told for mark in figure.published))
+    data_sets = list(dict.fromkeys(mark.data_set for mark in figure.published))
     frame = _Frame.around(drawn, rows)
+    chosen = {"release_id": drawn.release_id, **figure.rows}
     parts: list[Child] = [
         frame.axes(),
         _bars(frame, rows, series) if figure.kind == "bars" else _lines(frame, rows, series),
     ]
     parts += [
-        _diamond(*frame.at(mark.x, mark.value), told.index(mark.told), mark)
+        _diamond(*frame.at(mark.x, mark.value), data_sets.index(mark.data_set), mark)
         for mark in figure.published
         if frame.holds(mark)
     ]
-    keys, below = _legend(series, told, figure)
+    keys, below = _legend(series, data_sets, figure)
     parts.append(_shifted(0, HEIGHT + 4, keys))
     note = [*textwrap.wrap(_note(drawn), 104)]
     lines = [_text(line, 16, HEIGHT + below + 22 + 15 * n, size=11, fill=_SOFT) for n, line in enumerate(note)]
@@ -55,7 +56,7 @@ def svg(drawn: Drawn) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tag(
         "svg",
         tag("title", f"{figure.name}: {figure.title}"),
-        tag("desc", f"release {drawn.release_id}\n{figure.sql.strip()}"),
+        tag("desc", f"{figure.relation}: " + ", ".join(f"{name} {value}" for name, value in chosen.items())),
         tag("rect", width=WIDTH, height=height, fill="#ffffff"),
         _text(figure.title, 16, 24, size=15, weight="bold"),
         parts,
@@ -196,7 +197,7 @@ def _whisker(frame: _Frame, row: Row, x: float) -> Html | None:
 def _diamond(x: float, y: float, n: int, mark: Published | None = None) -> Html:
     """What was published: filled for the paper's first data set, hollow, then half dark for others."""
     fill = (_INK, "#ffffff", "#9a9a9a", "#ffd75e", "#cfe8ff")[n % 5]
-    said = None if mark is None else tag("title", f"published, {mark.told}: {words.number(mark.value)}")
+    said = None if mark is None else tag("title", f"published, {mark.data_set}: {words.number(mark.value)}")
     return tag("path", said, d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", fill=fill, stroke=_INK, stroke_width=1.4)
 
 
@@ -221,11 +222,11 @@ def _looks(series: list[str], curve: str) -> list[_Look]:
     ]
 
 
-def _legend(series: list[str], told: list[str], figure: Figure) -> tuple[list[Child], int]:
+def _legend(series: list[str], data_sets: list[str], figure: Figure) -> tuple[list[Child], int]:
     """Names of the series, then of what was published, in lines; and how tall that is."""
     drawn: list[Child] = []
     x, y, looks = 16.0, 10, _looks(series, figure.curve)
-    for n, name in enumerate([*series, *(f"published, {each}" for each in told)]):
+    for n, name in enumerate([*series, *(f"published, {each}" for each in data_sets)]):
         size = 34 + _LETTER * len(name)
         if x + size > WIDTH - _RIGHT and x > 16:
             x, y = 16.0, y + 18

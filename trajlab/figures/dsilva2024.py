@@ -10,49 +10,7 @@ from trajlab.figures._figure import Figure, Published
 
 _NEEDS = "`trajlab attack LAB xu2017` and `trajlab attack LAB dsilva2024`"
 
-_SCORES = """
-with run as (
-    select distinct on (attack) run_id, attack
-    from study.run
-    where release_id = $release_id
-    order by attack, seed, run_id
-),
-
-pairing as (
-    select run_id, max(pairing) as pairing from metrics.pair group by run_id
-)
-
-select 'this release' as series, run.attack as x, score.estimate, score.low, score.high
-from run
-join pairing using (run_id)
-join metrics.recovery as score on score.run_id = run.run_id and score.pairing = pairing.pairing
-where score.metric = '{metric}' and score.level = 3 and score.of = 'recovered'
-order by
-    case run.attack when 'xu2017' then 0 when 'dsilva2024' then 1 when 'stay' then 3 when 'shuffle' then 4 else 2 end,
-    x
-"""
-
-_UNIQUE = """
-with run as (
-    select distinct on (attack) run_id, attack
-    from study.run
-    where release_id = $release_id
-    order by attack, seed, run_id
-)
-
-select
-    case score.of when 'truth' then 'true trajectories' else run.attack end as series,
-    score.level as x,
-    score.estimate,
-    score.low,
-    score.high
-from run
-join metrics.recovery as score using (run_id)
-where score.metric = 'distinct_share'
-    and run.attack in ('xu2017', 'dsilva2024')
-    and (score.of = 'recovered' or run.attack = (select max(attack) from run where attack in ('xu2017', 'dsilva2024')))
-order by score.of desc, run.attack desc, score.level
-"""
+_SCORES = "figures.dsilva2024_2_4_6"
 
 _ACCURACY = {
     "GeoLife 37": (0.38, 0.54),
@@ -66,7 +24,7 @@ FIGURES = [
     Figure(
         "dsilva2024-fig2", "Accuracy of both attacks beside two yardsticks", "attack",
         "share of slots in the right cell",
-        _SCORES.format(metric="accuracy"), _NEEDS,
+        _SCORES, _NEEDS,
         published=tuple(
             Published(data, attack, value)
             for data, values in _ACCURACY.items()
@@ -75,18 +33,18 @@ FIGURES = [
     ),
     Figure(
         "dsilva2024-fig3", "Top-k uniqueness of truth and of what is recovered", "k most frequent places",
-        "distinct sets / trajectories", _UNIQUE, _NEEDS,
+        "distinct sets / trajectories", "figures.dsilva2024_3", _NEEDS,
         note="The published code divides the number of distinct sets by that of trajectories; so does this figure. "
         "The text gives no numbers.",
     ),
     Figure(
         "dsilva2024-fig4", "Recovery error of both attacks beside two yardsticks", "attack", "mean error in metres",
-        _SCORES.format(metric="error_m"), _NEEDS, shares=False,
+        _SCORES, _NEEDS, shares=False,
         note="The paper gives sums over all points in a figure only.",
     ),
     Figure(
         "dsilva2024-fig6", "Levenshtein accuracy of both attacks beside two yardsticks", "attack", "1 - edits / slots",
-        _SCORES.format(metric="levenshtein"), _NEEDS,
+        _SCORES, _NEEDS,
         note="The text gives no numbers, but that they are slightly higher than those of figure 2.",
     ),
 ]  # fmt: skip

@@ -1,0 +1,16 @@
+-- figures.xu2017_2: share of records in each person's most frequent places (xu2017, figure 2).
+--
+-- grain:   release_id, series_order, x_value
+-- reads:   metrics.place_share
+-- view:    yes
+-- columns:
+--   release_id    VARCHAR  the release
+--   series_order  INTEGER  place of the series in the legend
+--   series        VARCHAR  name of the series
+--   x_value       DOUBLE   most frequent places
+--   estimate      DOUBLE   share of records
+--   low           DOUBLE   lower end of its 95 % interval, where it has one
+--   high          DOUBLE   upper end of its 95 % interval, where it has one
+
+select release_id, 1 as series_order, 'this release' as series, places::double as x_value, estimate, low, high
+from metrics.place_share

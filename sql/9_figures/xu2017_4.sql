@@ -1,0 +1,17 @@
+-- figures.xu2017_4: number of places in a night, of up to eight (xu2017, figure 4).
+--
+-- grain:   release_id, series_order, x_value
+-- reads:   metrics.night_places
+-- view:    yes
+-- columns:
+--   release_id    VARCHAR  the release
+--   series_order  INTEGER  place of the series in the legend
+--   series        VARCHAR  name of the series
+--   x_value       DOUBLE   places from midnight to six
+--   estimate      DOUBLE   share of nights
+--   low           DOUBLE   lower end of its 95 % interval, where it has one
+--   high          DOUBLE   upper end of its 95 % interval, where it has one
+
+select release_id, 1 as series_order, 'this release' as series, places::double as x_value, estimate, low, high
+from metrics.night_places
+where places <= 8
