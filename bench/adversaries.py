@@ -31,7 +31,7 @@ from trajlab.progress import Progress
 from trajlab.query import Query
 from trajlab.risk import knowledge
 from trajlab.risk import run as risk
-from trajlab.risk.knowledge import Question
+from trajlab.risk.reading import open_case
 from trajlab.store import Store
 
 KINDS = ("locations", "sequence", "time", "unique", "frequency", "probability", "proportion", "homework")
@@ -91,13 +91,14 @@ def lab(visits: pl.DataFrame) -> Store:
 
 
 def answer(store: Store, text: str) -> pl.DataFrame:
-    ask = Question(text, "r", "t", "t")
     store.con.execute(
         "insert into metrics.target by name "
         "select $id as risk_id, trace, trace as person, trace as own from slots.trace",
         {"id": text},
     )
-    knowledge.load(text).search(store, ask, Progress())
+    risk.answer_question(
+        store, text, knowledge.load(text), open_case(store, "r", "t", "t", text, Progress()), Progress()
+    )
     return store.frame("select * from metrics.anonymity where risk_id = $id order by trace", id=text)
 
 
@@ -164,8 +165,8 @@ def best_of(visits: pl.DataFrame, text: str) -> tuple[float, float, pl.DataFrame
         began = time.perf_counter()
         rows = answer(store, text)
         answered = time.perf_counter()
-        for table in risk.SUMMARIES:
-            store.build(Query.load(table), risk_id=text)
+        for query in risk.summaries():
+            store.build(query, risk_id=text, about="traces")
         took.append((answered - began, time.perf_counter() - answered))
     ours, summary = (min(seconds) for seconds in zip(*took, strict=True))
     return ours, summary, rows

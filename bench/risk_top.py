@@ -121,7 +121,7 @@ def measure(file: Path, people: int, memory_limit: str) -> list[dict[str, float 
     ]
     for text in QUESTIONS:
         began = time.perf_counter()
-        answer = risk.ask(
+        answer = risk.measure(
             store, everybody, everybody, text, seed=0, sample=None, settings={}, progress=progress
         )  # fmt: skip
         if answer.people != people:

@@ -31,14 +31,14 @@ def test_leaving_out_small_counts_changes_no_risk_and_the_answer_says_so(lab, re
     whole = lab.release("square:1000", "3h", box=TINY_BOX)
     hidden, seen = (lab.risk(each, "points:2") for each in (release, whole))
     assert hidden.unique_share == seen.unique_share
-    assert (hidden.about, hidden.told) == ("traces", f"{TRUE}; {SLOTS}")
+    assert (hidden.about, hidden.description) == ("traces", f"{TRUE}; {SLOTS}")
     assert set(lab.sql("select about from metrics.risk where risk_id = $id", id=hidden.id)["about"]) == {"traces"}
 
 
 def test_what_an_attack_recovered_is_about_the_table(lab, release):
     found = lab.risk(lab.attack(lab.release("square:1000", "3h", box=TINY_BOX), "stay"), "top:2")
     assert (found.about, found.basis) == ("table", "recovered")
-    assert found.told.startswith(
+    assert found.description.startswith(
         "tracks recovered from the published counts are searched; a visit is a slot of a track"
     )
     assert set(lab.sql("select about from metrics.risk where risk_id = $id", id=found.id)["about"]) == {"table"}

@@ -23,9 +23,9 @@ import trajlab as tl
 from trajlab.errors import RiskError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query
-from trajlab.risk import knowledge, traces
+from trajlab.risk import knowledge, run, traces
 from trajlab.risk.crowds import combining, fitting, states, walking
-from trajlab.risk.knowledge import Question
+from trajlab.risk.reading import open_case
 from trajlab.store import Store
 
 LUCCA, LIVORNO, PISA, FIRENZE = (43.8430139, 10.507994), (43.54427, 10.32615), (43.70853, 10.4036), (43.77925, 11.24626)
@@ -86,11 +86,12 @@ def tuscany() -> tl.Lab:
 
 def ask(store: Store, release_id: str, known_id: str, searched_id: str, text: str, **given) -> dict[int, dict]:
     """The answer for everybody, by trace."""
-    question = Question(f"{text}{given}", release_id, known_id, searched_id)
-    store.con.execute("delete from metrics.anonymity where risk_id = $id", {"id": question.risk_id})
-    knowledge.load(text, **given).search(store, question, Progress())
-    rows = store.frame("select * from metrics.anonymity where risk_id = $id order by trace", id=question.risk_id)
-    store.con.execute("delete from metrics.target where risk_id = $id", {"id": question.risk_id})
+    risk_id = f"{text}{given}"
+    store.con.execute("delete from metrics.anonymity where risk_id = $id", {"id": risk_id})
+    case = open_case(store, release_id, known_id, searched_id, risk_id, Progress())
+    run.answer_question(store, risk_id, knowledge.load(text, **given), case, Progress())
+    rows = store.frame("select * from metrics.anonymity where risk_id = $id order by trace", id=risk_id)
+    store.con.execute("delete from metrics.target where risk_id = $id", {"id": risk_id})
     return {row["trace"]: row for row in rows.to_dicts()}
 
 

@@ -124,13 +124,19 @@ def _unpacked(page: str, name: str, laws: str, folder: Path) -> tuple[str, Path]
 
 
 def test_the_adversary_of_the_how_to_works_and_keeps_the_laws(tmp_path):
-    """In a process of its own, like the attack: the page's files, its line among the examples, and the laws."""
-    page, plugin = _unpacked("add-an-adversary", "first", "test_knowledge.py", tmp_path)
+    """In a process of its own, like the attack: the page's two files, and the laws over the new adversary."""
+    page = (DOCS / "add-an-adversary.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"```python file=(\w+\.py)\n(.*?)```", page, re.DOTALL))
+    assert files.keys() == {"first.py", "test_first.py"}
+    plugin = tmp_path / "knowledge"
+    plugin.mkdir()
+    (plugin / "first.py").write_text(files["first.py"], encoding="utf-8")
+    (tmp_path / "test_first.py").write_text(files["test_first.py"], encoding="utf-8")
     shares = dict(re.findall(r"\| `(first:\d|top:\d)` \| ([0-9.]+) \|", page))
     assert len(shares) == 5
     code = f"""
 import sys, pytest, trajlab as tl
-from trajlab import knowledge
+from trajlab.risk import knowledge
 knowledge.__path__.append({str(plugin)!r})
 lab = tl.open(":memory:")
 lab.ingest(tl.simulate(people=300, days=3, seed=1), tz="Europe/Lisbon")
@@ -138,8 +144,8 @@ release = lab.release(index="h3:8", slot="1h")
 for known, share in {shares!r}.items():
     assert f"{{lab.risk(release, known).unique_share:.2f}}" == share, known
 assert lab.risk(lab.attack(release, "stay"), "first:1").unique_share < float({shares!r}["first:1"])
-files = [{str(tmp_path / "test_first.py")!r}, {str(tmp_path / "test_laws.py")!r}]
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "first or examples", *files]))
+files = [{str(tmp_path / "test_first.py")!r}, "tests/laws/test_knowledge.py"]
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "first", *files]))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

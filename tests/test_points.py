@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import trajlab as tl
 from trajlab.errors import RiskError
 from trajlab.progress import Progress
-from trajlab.risk import knowledge
+from trajlab.risk import knowledge, run
 from trajlab.risk.crowds import draw, passing
-from trajlab.risk.crowds.smallest import smallest_set
-from trajlab.risk.knowledge import Question
+from trajlab.risk.reading import StoredVisits, open_case
+from trajlab.risk.smallest import smallest_set
 
 KINDS = {"points": draw.scattered, "cont": draw.stretch}
 FAR = 2**63 + 11
@@ -76,13 +76,22 @@ def asked(text: str, known: dict, searched: dict | None = None, *, own: dict | N
     targets = [(known_id, trace, trace, own.get(trace), True, lot(trace)) for trace in known]
     schema = {"risk_id": pl.String, "trace": pl.Int32, "person": pl.Int32, "own": pl.Int32, "frequent": pl.Boolean}
     store().insert("metrics.target", pl.DataFrame(targets, schema=schema | {"lot": pl.UInt64}, orient="row"))
-    knowledge.load(text).search(store(), Question(known_id, "release", known_id, searched_id), Progress())
+    case = open_case(store(), "release", known_id, searched_id, known_id, Progress())
+    run.answer_question(store(), known_id, knowledge.load(text), case, Progress())
     answers = {row["trace"]: row for row in table("metrics.anonymity", known_id)}
     points: dict[int, list] = {}
     for row in sorted(table("metrics.known_point", known_id), key=lambda row: row["rank"]):
         points.setdefault(row["trace"], []).append((row["slot"], row["cell"]))
     assert {row["trace"] for row in table("metrics.target", known_id)} == set(answers)
     return answers, points
+
+
+def rows_of(traces_id: str) -> tuple[passing.Rows, list[int]]:
+    """The points of each trace as the search has them, and the cells that they are numbered by."""
+    visits = StoredVisits(store(), traces_id, Progress())
+    cells = visits.cells()
+    bits = ((visits.extent()[1] + 1) * len(cells)).bit_length()
+    return passing.Rows.of(visits.keys(cells, bits), bits, len(cells)), cells.to_list()
 
 
 def table(name: str, risk_id: str) -> list[dict]:
@@ -141,15 +150,18 @@ def test_neither_the_size_of_blocks_nor_the_number_of_threads_matters(traces, bl
     passing.BLOCK = block
     try:
         traces_id = put(traces)
-        visits = passing.read(store(), traces_id, traces_id)
-        rows = np.arange(len(visits.traces))
-        lots = np.array([lot(trace) for trace in visits.traces.tolist()], dtype=np.uint64)
-        told = visits.points(rows, draw.scattered(lots, visits.sizes, 3))
-        k = passing.Crowds(visits, threads=threads).through_all(told, Progress())
+        rows, _ = rows_of(traces_id)
+        lots = np.array([lot(trace) for trace in rows.names.tolist()], dtype=np.uint64)
+        items = rows.items(np.arange(len(rows.names)), draw.scattered(lots, rows.sizes, 3))
+        before_search = rows.keys.copy()
+        k = passing.Crowds(rows, threads=threads, copy=True).holding_all(items, Progress().show)
+        assert np.array_equal(rows.keys, before_search)
+        taken_over = passing.Crowds(rows, threads=threads).holding_all(items, Progress().show)
+        assert np.array_equal(taken_over, k)
     finally:
         passing.BLOCK = before
     expected, _ = asked(f"points:{min(3, most(traces))}", traces)
-    assert dict(zip(visits.traces.tolist(), k.tolist(), strict=True)) == {t: row["k"] for t, row in expected.items()}
+    assert dict(zip(rows.names.tolist(), k.tolist(), strict=True)) == {t: row["k"] for t, row in expected.items()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -217,11 +229,11 @@ def test_the_files_tell_three_people_and_who_is_found():
     a, b, c = 1, 2, 3
     day = {1: [(8, a), (12, b), (18, a)], 2: [(8, a), (12, c), (18, a)], 3: [(8, a), (12, c), (18, c)]}
     traces_id = put(day)
-    visits = passing.read(store(), traces_id, traces_id)
+    rows, cells = rows_of(traces_id)
     known = [[(8, a)], [(8, a), (18, a)], [(12, c), (18, a)], [(8, a), (12, c)]]
-    point = [[slot * 3 + list(visits.cells).index(cell) for slot, cell in points] for points in known]
-    told = np.array([[*row, *[passing.NOTHING] * (2 - len(row))] for row in point])
-    assert passing.Crowds(visits).through_all(told, Progress()).tolist() == [3, 2, 1, 2]
+    point = [[slot * 3 + cells.index(cell) for slot, cell in points] for points in known]
+    items = np.array([[*row, *[passing.NOTHING] * (2 - len(row))] for row in point])
+    assert passing.Crowds(rows).holding_all(items, Progress().show).tolist() == [3, 2, 1, 2]
 
 
 @pytest.mark.parametrize("drawn", KINDS.values(), ids=KINDS)

@@ -62,7 +62,7 @@ def kept(store: Store, visits: list[tuple[int, int, int, int]], run_id: str | No
 
 
 def asked(store: Store, known: Traces, searched: Traces, text: str, **given: object) -> str:
-    return risk.ask(
+    return risk.measure(
         store, known, searched, text, seed=0, sample=None, settings=given, progress=Progress()
     ).id  # fmt: skip
 

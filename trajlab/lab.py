@@ -263,12 +263,12 @@ class Lab:
         from trajlab.risk import run as risk
         from trajlab.risk import traces
 
-        risk.understood(knowledge, seed=seed, sample=sample, settings=settings)
+        risk.parse_question(knowledge, seed=seed, sample=sample, settings=settings)
         searched = self._traces(of, basis)
         known = searched
         if searched.run_id is not None:
             known = traces.of_release(self._store, searched.release_id, "slots", self._progress)
-        return risk.ask(
+        return risk.measure(
             self._store,
             known,
             searched,
@@ -394,7 +394,7 @@ class Lab:
 
         Exact: what would take more than `limit` beginnings of sets is refused.
         """
-        from trajlab.risk.crowds.smallest import smallest_set
+        from trajlab.risk.smallest import smallest_set
 
         traces = self._traces(of, basis)
         with said_kindly("the smallest set"):

@@ -109,17 +109,17 @@ def risk(args: argparse.Namespace) -> None:
     (--traces), or those that an attack recovered (--run). Everybody's k is in metrics.anonymity,
     summaries in metrics.risk, metrics.anonymity_curve and metrics.exposure.
     """
-    from trajlab.risk.run import understood
+    from trajlab.risk.run import parse_question
 
     settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
-    for known in args.knowledge:  # all are understood before the first is answered
-        understood(known, seed=args.seed, sample=args.sample, settings=settings)
+    for known in args.knowledge:  # all make sense before the first is answered
+        parse_question(known, seed=args.seed, sample=args.sample, settings=settings)
     with opened(args, must_exist=True) as lab:
         searched = _searched(lab, args)
         for known in args.knowledge:
             found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
             print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
-            print(found.told)
+            print(found.description)
             summary = lab.sql(
                 "select scope, metric, level, about, people, estimate, low, high from metrics.risk "
                 "where risk_id = $id order by scope, metric, level",

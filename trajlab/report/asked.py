@@ -10,7 +10,7 @@ import polars as pl
 from trajlab.report import naming, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, Show
-from trajlab.risk.run import told
+from trajlab.risk.run import describe_basis
 
 RISK = """
 with score as (
@@ -162,7 +162,7 @@ class Asked:
         """What was searched and what counted as a visit, once each, in the order of the sets of traces."""
         order = list(self.where)
         rows = sorted(self.rows, key=lambda row: order.index(row["searched_id"]))
-        said = dict.fromkeys(f"{told(row['about'], row['basis'])}." for row in rows)
+        said = dict.fromkeys(f"{describe_basis(row['about'], row['basis'])}." for row in rows)
         return [words.capitalised(each) for each in said]
 
     @property

@@ -1,5 +1,5 @@
 """Risk: how many people an adversary with a little knowledge could mean.
 
-`run.py` asks one question and keeps its answer; `traces.py` are the traces it is asked of, `traits.py` what is known of
-people besides. `knowledge/` has one file per kind of knowledge, `crowds/` counts who fits.
+`run.py` answers one question and stores it; `traces.py` are the traces searched, `reading.py` how they are read,
+`traits.py` what is known of people besides. `knowledge/` has one file per kind of knowledge, `crowds/` counts who fits.
 """

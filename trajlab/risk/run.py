@@ -11,18 +11,19 @@ import polars as pl
 
 from trajlab.errors import RiskError
 from trajlab.ids import digest
-from trajlab.query import Query
+from trajlab.query import Query, catalogue
 from trajlab.risk import knowledge, traces
-from trajlab.risk.knowledge import Question
+from trajlab.risk.reading import open_case
 from trajlab.version import versions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trajlab.progress import Progress
+    from trajlab.risk.knowledge import Case, Knowledge
     from trajlab.risk.traces import Traces
     from trajlab.store import Store
 
-SUMMARIES = ("metrics.anonymity_curve", "metrics.exposure", "metrics.risk", "metrics.risk_by_group")
-"""What is built of every answer, in this order."""
 SEARCHED = {
     "traces": "true traces are searched, not the published counts: what min_count leaves out of these changes nothing",
     "table": "tracks recovered from the published counts are searched",
@@ -35,7 +36,7 @@ VISITS = {
 }
 
 
-def told(about: str, basis: str) -> str:
+def describe_basis(about: str, basis: str) -> str:
     """What a share of people singled out is about, and what counted as a visit: goes beside every such number."""
     return f"{SEARCHED[about]}; {VISITS[basis]}"
 
@@ -59,12 +60,12 @@ class Risk:
     about: str
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What was searched, and what counted as a visit."""
-        return told(self.about, self.basis)
+        return describe_basis(self.about, self.basis)
 
 
-def ask(
+def measure(
     store: Store,
     known: Traces,
     searched: Traces,
@@ -76,26 +77,72 @@ def ask(
     progress: Progress,
 ) -> Risk:
     """How well people of `known` are hidden among `searched`; the same question twice is answered once."""
-    what = understood(text, seed=seed, sample=sample, settings=settings)
+    what = parse_question(text, seed=seed, sample=sample, settings=settings)
+    (found,) = measure_all(store, known, searched, [what], seed=seed, sample=sample, progress=progress)
+    return found
+
+
+def measure_all(
+    store: Store,
+    known: Traces,
+    searched: Traces,
+    kinds: Sequence[Knowledge],
+    *,
+    seed: int,
+    sample: int | None,
+    progress: Progress,
+) -> list[Risk]:
+    """The same for several kinds of knowledge, all or none of them; the visits are read once for all that can share."""
     known, searched = traces.load(store, known.id), traces.load(store, searched.id)
+    ids = ["k" + digest(known.id, searched.id, knowledge.in_full(what), seed, sample) for what in kinds]
+    there = {risk_id for (risk_id,) in store.rows("select risk_id from study.risk where risk_id in $ids", ids=ids)}
+    missing = {risk_id: what for risk_id, what in zip(ids, kinds, strict=True) if risk_id not in there}
+    if missing:
+        memo: dict[str, object] | None = {} if len(missing) > 1 else None
+        with store.transaction(f"risk by {', '.join(map(knowledge.name_of, missing.values()))}"):
+            for risk_id, what in missing.items():
+                _write(store, risk_id, what, known, searched, seed, sample)
+                _build_targets(store, risk_id, known, searched.run_id, seed, sample)
+                case = open_case(store, known.release_id, known.id, searched.id, risk_id, progress)
+                answer_question(store, risk_id, what, dataclasses.replace(case, memo=memo), progress)
+                for query in summaries():
+                    with progress.step(query.table, poll=store.engine.percent_done):
+                        store.build(query, risk_id=risk_id, about=_about(searched))
+    return [load(store, risk_id) for risk_id in ids]
+
+
+def summaries() -> list[Query]:
+    """What is built of every answer, in order: tables about a question that read everybody's row of it."""
+    return [
+        query
+        for query in catalogue().values()
+        if set(query.params) <= {"risk_id", "about"} and "metrics.anonymity" in query.reads and query.params
+    ]
+
+
+def answer_question(store: Store, risk_id: str, what: Knowledge, case: Case, progress: Progress) -> None:
+    """Search, and store the answer in `metrics.anonymity` and `metrics.known_point`; call it inside a transaction."""
     named = knowledge.name_of(what)
-    risk_id = "k" + digest(known.id, searched.id, knowledge.in_full(what), seed, sample)
-    question = Question(risk_id, known.release_id, known.id, searched.id)
-    if not store.rows("select 1 from study.risk where risk_id = $id", id=risk_id):
-        with store.transaction(f"risk by {named}"):
-            about = "traces" if searched.run_id is None else "table"
-            _write(store, question, what, searched.basis, about, seed, sample)
-            _targets(store, question, searched.run_id, seed, sample)
-            with progress.step(named, poll=store.engine.percent_done):
-                what.search(store, question, progress)
-            _check(store, question, named)
-            for table in SUMMARIES:
-                with progress.step(table, poll=store.engine.percent_done):
-                    store.build(Query.load(table), risk_id=risk_id, about=about)
-    return load(store, risk_id)
+    with progress.step(named, poll=store.engine.percent_done):
+        answer = what.search(case, progress.show)
+    forgotten = case.targets.select("trace").join(answer.people, on="trace", how="anti")
+    if answer.dropped is not None:
+        forgotten = forgotten.filter(~pl.col("trace").is_in(answer.dropped.implode()))
+    if len(forgotten):  # whoever adds a kind of knowledge cannot forget anybody
+        raise RiskError(f"{named} gave no answer for {len(forgotten):,} people")
+    store.insert("metrics.anonymity", answer.people.with_columns(risk_id=pl.lit(risk_id)))
+    store.check_grain(Query.load("metrics.anonymity"), risk_id=risk_id)
+    if answer.points is not None:
+        store.insert("metrics.known_point", answer.points.with_columns(risk_id=pl.lit(risk_id)))
+    if answer.dropped is not None:
+        store.execute(
+            "delete from metrics.target where risk_id = $id "
+            "and trace not in (select trace from metrics.anonymity where risk_id = $id)",
+            id=risk_id,
+        )
 
 
-def understood(text: str, *, seed: int, sample: int | None, settings: dict[str, Any]) -> knowledge.Knowledge:
+def parse_question(text: str, *, seed: int, sample: int | None, settings: dict[str, Any]) -> Knowledge:
     """What is known, once the question makes sense whatever the traces: refuse it before they are built."""
     what = knowledge.load(text, **settings)
     for name, value, least in (("seed", seed, 0), ("sample", sample, 1)):
@@ -108,37 +155,31 @@ def understood(text: str, *, seed: int, sample: int | None, settings: dict[str, 
 
 def load(store: Store, risk_id: str) -> Risk:
     """An answer that the lab has."""
-    (found,) = store.rows(
-        """
-        select asked.release_id, asked.known_id, asked.searched_id, asked.knowledge, asked.seed, asked.sample,
-            score.people, score.estimate, score.low, score.high, asked.basis, asked.about
-        from study.risk as asked
-        join metrics.risk as score using (risk_id)
-        where risk_id = $id and score.scope = 'all' and score.metric = 'unique_share'
-        """,
+    (question,) = store.rows(
+        "select release_id, known_id, searched_id, knowledge, seed, sample, basis, about "
+        "from study.risk where risk_id = $id",
         id=risk_id,
     )
-    return Risk(risk_id, *found)
+    (score,) = store.rows(
+        "select people, estimate, low, high from metrics.risk "
+        "where risk_id = $id and scope = 'all' and metric = 'unique_share'",
+        id=risk_id,
+    )
+    return Risk(risk_id, *question[:6], *score, *question[6:])
 
 
 def _write(
-    store: Store,
-    question: Question,
-    what: knowledge.Knowledge,
-    basis: str,
-    about: str,
-    seed: int,
-    sample: int | None,
+    store: Store, risk_id: str, what: Knowledge, known: Traces, searched: Traces, seed: int, sample: int | None
 ) -> None:
     row = {
-        "risk_id": question.risk_id,
-        "release_id": question.release_id,
-        "known_id": question.known_id,
-        "searched_id": question.searched_id,
+        "risk_id": risk_id,
+        "release_id": known.release_id,
+        "known_id": known.id,
+        "searched_id": searched.id,
         "knowledge": knowledge.name_of(what),
         "in_full": knowledge.in_full(what),
-        "basis": basis,
-        "about": about,
+        "basis": searched.basis,
+        "about": _about(searched),
         "settings": json.dumps(dataclasses.asdict(what), sort_keys=True),  # type: ignore[call-overload]
         "seed": seed,
         "sample": sample,
@@ -147,27 +188,22 @@ def _write(
     store.insert("study.risk", pl.DataFrame([row], schema_overrides={"sample": pl.Int64}))
 
 
-def _targets(store: Store, question: Question, run_id: str | None, seed: int, sample: int | None) -> None:
+def _about(searched: Traces) -> str:
+    return "traces" if searched.run_id is None else "table"
+
+
+def _build_targets(
+    store: Store, risk_id: str, known: Traces, run_id: str | None, seed: int, sample: int | None
+) -> None:
     ((days,),) = store.rows(
-        "select slots // slots_per_day from counts.release where release_id = $id", id=question.release_id
+        "select slots // slots_per_day from counts.release where release_id = $id", id=known.release_id
     )
     store.build(
         Query.load("metrics.target"),
-        risk_id=question.risk_id,
-        known_id=question.known_id,
+        risk_id=risk_id,
+        known_id=known.id,
         run_id=run_id,
         seed=str(seed),
         sample=sample,
         days=days,
     )
-
-
-def _check(store: Store, question: Question, named: str) -> None:
-    """Whoever adds a kind of knowledge cannot forget anybody."""
-    ((forgotten,),) = store.rows(
-        "select count(*) from metrics.target anti join metrics.anonymity using (risk_id, trace) where risk_id = $id",
-        id=question.risk_id,
-    )
-    if forgotten:
-        raise RiskError(f"{named} gave no answer for {forgotten:,} people")
-    store.check_grain(Query.load("metrics.anonymity"), risk_id=question.risk_id)

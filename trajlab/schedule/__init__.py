@@ -65,7 +65,7 @@ class Leak:
     @property
     def told(self) -> str:
         """What was searched, and what counted as a visit."""
-        return risks.told(self.about, self.basis)
+        return risks.describe_basis(self.about, self.basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Asked:
                 raise ScheduleError(f"{name} must be a whole number, {least} or more, not {value!r}")
         if isinstance(self.keep, bool) or not isinstance(self.keep, int | float) or not 0 <= self.keep < 1:
             raise ScheduleError(f"keep is a share of the weeks from 0 to below 1, not {self.keep!r}")
-        risks.understood(self.knowledge, seed=self.seed, sample=self.sample, settings={})
+        risks.parse_question(self.knowledge, seed=self.seed, sample=self.sample, settings={})
 
     @property
     def knowledge(self) -> str:
@@ -118,7 +118,7 @@ def leakage(
     if searched.run_id is not None:
         known = traces.of_release(store, searched.release_id, "slots", progress)
     known_id, searched_id = (schedule(store, each, slots, progress) for each in (known, searched))
-    sets = risks.ask(
+    sets = risks.measure(
         store,
         known,
         searched,

@@ -67,7 +67,7 @@ class Asked:
         for text in known:
             if not isinstance(text, str):
                 raise UtilityError(f"what is known is named by a text such as 'top:2', not {text!r}")
-        names = [knowledge.name_of(risk.understood(text, seed=seed, sample=sample, settings={})) for text in known]
+        names = [knowledge.name_of(risk.parse_question(text, seed=seed, sample=sample, settings={})) for text in known]
         return cls(tuple(dict.fromkeys(names)), basis, seed, sample)
 
     def key(self, release_id: str, coarse_id: int) -> dict[str, object]:
@@ -94,7 +94,7 @@ def answered(store: Store, before: Before, side: Side, asked: Asked, progress: P
             whole if side.index_id == before.side.index_id else _generalised(store, before, side, whole, progress)
         )
         for name in missing:
-            found = risk.ask(
+            found = risk.measure(
                 store, searched, searched, name, seed=asked.seed, sample=asked.sample, settings={}, progress=progress
             )
             answers.append(store.frame(ANSWER, id=found.id).with_columns(knowledge=pl.lit(name)))

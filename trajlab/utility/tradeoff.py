@@ -59,7 +59,7 @@ class Tradeoff:
     @property
     def told(self) -> str:
         """Of what the risk is: what was searched, and what counted as a visit."""
-        return risk.told("traces", self.basis)
+        return risk.describe_basis("traces", self.basis)
 
     def chart(self) -> str:
         """Figures 4 to 13 of yin2015 on one sheet, as the text of an SVG file."""

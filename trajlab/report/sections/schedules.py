@@ -12,7 +12,7 @@ from trajlab.report.findings import Finding
 from trajlab.report.leaks import ASKED, BY_SIZE, BY_SLOT, CURVE, DISCLOSED, EXTRACTED
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.risk.run import told
+from trajlab.risk.run import describe_basis
 
 TITLE = "What weekly schedules give away"
 POSITION = 65
@@ -84,7 +84,7 @@ def _panel(contents: Contents, release: Published) -> Html | None:
     which = {"leak_id": lead["leak_id"], "min_k": lead["min_k"]}
     return join(
         tag("p", _told(lead), cls="lede"),
-        tag("p", words.capitalised(f"{told(lead['about'], lead['basis'])}."), cls="note"),
+        tag("p", words.capitalised(f"{describe_basis(lead['about'], lead['basis'])}."), cls="note"),
         _sizes(contents.ask(BY_SIZE, leak_id=lead["leak_id"]), release),
         _curves(contents.ask(CURVE, **which), lead, release),
         _slots(contents.ask(BY_SLOT, **which), lead, release),

@@ -12,7 +12,7 @@ from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 from trajlab.report.tradeoffs import FLOWS, MEASURES, by_kind, loss_by_risk, loss_by_size, risk_by_size
-from trajlab.risk.run import told
+from trajlab.risk.run import describe_basis
 
 TITLE = "What protection costs"
 POSITION = 65
@@ -148,7 +148,7 @@ def _panel(contents: Contents, tradeoff_id: str, basis: str) -> Html:
     first = frame.filter(knowledge=frame["knowledge"][0])
     return join(
         tag("p", _told(frame), cls="lede"),
-        tag("p", words.capitalised(f"{told('traces', basis)}."), cls="note"),
+        tag("p", words.capitalised(f"{describe_basis('traces', basis)}."), cls="note"),
         [_figure(f"Singled out, by the size of {cells}", risk_by_size(part), points) for cells, part in by_kind(frame)],
         [
             _figure(

@@ -1,149 +1,137 @@
-"""Adversaries who know some of a person's elements, whichever they are: the worst combination, and the mean.
+"""Some elements of a list, whichever they are: how many lists fit the worst combination, and the mean over all.
 
-Risk of a person is the maximum over all combinations of `most` elements of 1 / traces that
-fit (Pellungrini et al. 2018, as scikit-mobility computes it); people with fewer elements
-are known entirely. Elements are the visits of a person, or the places, with what is known of them.
+The risk of a list is the maximum over all combinations of `most` of its elements of 1 / lists that
+fit; lists with fewer elements are known entirely. Elements are rows of a frame: `holder` the list,
+`at` their order, `key` and `label` what they are, `n` how many equal ones, `value` what has to fit, or null.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from trajlab.errors import RiskError
 from trajlab.risk.crowds.fitting import Fit
-from trajlab.risk.crowds.lists import Floats, Ints, Lists, lists, number_items
+from trajlab.risk.crowds.lists import Bools, Floats, Ints, Lists, build_lists, number_items
 from trajlab.risk.crowds.walking import NONE, Walk
 
-if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
-
 LIMIT = 100_000
-"""Different combinations of a person up to which all are looked at and the mean is given."""
+"""Different combinations of a list up to which all are looked at and the mean is given."""
 BEAM = 32
-"""Beginnings of combinations that a first search for the maximum extends, per person."""
+"""Beginnings of combinations that a first search for the maximum extends, per list."""
 AT_ONCE = 500
-"""People above the limit who are searched together."""
+"""Lists above the limit that are searched together."""
 
 
-def search(
-    store: Store,
-    ask: Question,
-    progress: Progress,
-    elements: str,
-    *,
-    most: int,
-    limit: int = LIMIT,
-    called: str = "visits",
-    ordered: bool = False,
-    fit: Fit | None = None,
-    whole: bool = False,
-    **params: object,
-) -> None:
-    """Fill `metrics.anonymity` for the elements that the SELECT `elements` finds of the traces $id.
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Lists looked for, lists searched, and which of the latter is each one's own."""
 
-    It gives trace, slot, cell, label, n and value: n equal elements at a cell (and time `label`), and the
-    value that has to fit, or null. `ordered`: they have to fit in the order of slots, then cells.
-    `whole`: whoever has fewer than `most` is nothing unusual.
+    known: Lists
+    searched: Lists
+    items: int
+    own: Ints | None
+    """None where the lists themselves are searched."""
+    ordered: bool
+    fit: Fit | None
+
+    @property
+    def longest(self) -> int:
+        """Elements of the longest list looked for."""
+        return int(self.known.elements.max(initial=0))
+
+
+def build_problem(
+    frames: list[pl.DataFrame], wanted: pl.DataFrame, holders: pl.Series, *, ordered: bool = False, fit: Fit | None
+) -> Problem:
+    """The lists `wanted` (holder, own) among those of all `holders`.
+
+    `frames` are the elements of the lists searched and, unless the lists themselves are searched, of those
+    looked for; it is emptied, so that they need not be in memory twice. `ordered`: elements have
+    to fit in the order of `at`, then `key`.
     """
-    target = store.frame("select trace, own from metrics.target where risk_id = $id order by trace", id=ask.risk_id)
-    traces = store.frame("select trace from slots.trace where traces_id = $id order by trace", id=ask.searched_id)
-    themselves = ask.known_id == ask.searched_id
-    frames = [store.frame(elements, id=ask.searched_id, **params)]
-    if not themselves:
-        known = store.frame(elements, id=ask.known_id, **params)
-        frames.append(known.join(target.select("trace"), on="trace", how="semi"))
-    if fit is not None and fit.exact:  # a place with a value is then an element like any other
-        frames = [frame.with_columns(label="value", value=pl.lit(None, pl.Float64)) for frame in frames]
+    themselves = len(frames) == 1
+    if fit is not None and fit.exact:  # an item with a value is then an element like any other
+        frames[:] = [frame.with_columns(label="value", value=pl.lit(None, pl.Float64)) for frame in frames]
         fit = None
-    frames, items = number_items(frames)
-    theirs = lists(frames[0], traces["trace"], ordered=ordered)
-    everybody = themselves and len(target) == len(traces)
-    mine = theirs if everybody else lists(frames[-1], target["trace"], ordered=ordered)
-    frames.clear()  # the lists have it all
-    have = mine.elements
-    if not whole and most > have.max(initial=0):
-        raise RiskError(
-            f"nobody has {most:,} {called}: of {len(have):,} people the one with most has {have.max(initial=0):,}"
-        )
+    numbered, items = number_items(frames)
+    frames.clear()
+    theirs = build_lists(numbered[0], holders, ordered=ordered)
+    everything = themselves and len(wanted) == len(holders)
+    mine = theirs if everything else build_lists(numbered[-1], wanted["holder"], ordered=ordered)
+    return Problem(mine, theirs, items, None if themselves else _own(wanted, holders), ordered, fit)
+
+
+def solve(problem: Problem, most: int, limit: int, show: Callable[[int, int], None]) -> pl.DataFrame:
+    """A row for each list looked for: known, k, found, risk, mean_risk, combinations.
+
+    `k` lists fit its worst combination, `found` says whether its own is one of them. The mean is null where a
+    list has more than `limit` different combinations.
+    """
     walk = Walk(
-        mine,
-        theirs,
-        items,
+        problem.known,
+        problem.searched,
+        problem.items,
         most,
-        ordered,
-        fit,
-        None if themselves else _own(target, traces),
-        _binomials(int(have.max(initial=0)), most),
+        problem.ordered,
+        problem.fit,
+        problem.own,
+        _binomials(problem.longest, most),
     )
-    over = _choices(mine, walk.size, most) > limit
+    over = _choices(problem.known, walk.size, most) > limit
     walk.over(np.flatnonzero(~over))
-    _maximum(walk, np.flatnonzero(over), progress)
-    store.insert(
-        "metrics.anonymity", _answer(walk, over, target, len(traces)).with_columns(risk_id=pl.lit(ask.risk_id))
-    )
+    _maximum(walk, np.flatnonzero(over), show)
+    return _results(walk, over)
 
 
-def check(most: int, limit: int, called: str = "visits", tolerance: float = 0.0) -> None:
-    """Refuse settings that make no sense."""
-    for name, value in ((called, most), ("limit", limit)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise RiskError(f"{name} must be a whole number, 1 or more, not {value!r}")
-    if not 0.0 <= tolerance <= 1.0:
-        raise RiskError(f"tolerance is a share of the value, from 0 to 1, not {tolerance!r}")
-
-
-def _maximum(walk: Walk, people: Ints, progress: Progress) -> None:
+def _maximum(walk: Walk, lists: Ints, show: Callable[[int, int], None]) -> None:
     """The worst combination alone: the rarest beginnings first, and the rest only while it can be worse."""
-    if not len(people):
+    if not len(lists):
         return
     walk.bounded = True
     if walk.own is None and walk.fit is None and not walk.ordered:
-        walk.floor[people] = _same_everything(walk.known, walk.searched, people)
-    for begin in range(0, len(people), AT_ONCE):
-        some = people[begin : begin + AT_ONCE]
+        walk.floor[lists] = _same_everything(walk.known, walk.searched, lists)
+    for begin in range(0, len(lists), AT_ONCE):
+        some = lists[begin : begin + AT_ONCE]
         for walk.beam in (BEAM, None):
             walk.over(some[walk.best[some] > walk.floor[some]])
-        progress.show(begin + len(some), len(people))
+        show(begin + len(some), len(lists))
 
 
-def _same_everything(known: Lists, searched: Lists, people: Ints) -> Ints:
-    """How many traces have all that the person has: no combination of it leaves fewer."""
+def _same_everything(known: Lists, searched: Lists, lists: Ints) -> Ints:
+    """How many lists have all that the list has: no combination of it leaves fewer."""
     groups = int(max(known.item.max(initial=0), searched.item.max(initial=0))) + 1
-    there = searched.owner * groups + searched.item  # sorted: a trace's items are
+    there = searched.owner * groups + searched.item  # sorted: a list's items are
     by_item = np.argsort(searched.item, kind="stable")
     begin, stop = (
-        np.searchsorted(searched.item[by_item], known.item[known.first[people]], side=side)
-        for side in ("left", "right")
+        np.searchsorted(searched.item[by_item], known.item[known.first[lists]], side=side) for side in ("left", "right")
     )
-    who = np.repeat(np.arange(len(people)), stop - begin)
-    trace = searched.owner[by_item[np.repeat(begin, stop - begin) + _steps(stop - begin)]]
-    length = np.diff(known.first)[people]
-    for place in range(int(length.max(initial=0))):
-        asked = np.flatnonzero(length[who] > place)
-        group = known.first[people][who[asked]] + place
-        at = np.minimum(np.searchsorted(there, trace[asked] * groups + known.item[group]), len(there) - 1)
-        has = (there[at] == trace[asked] * groups + known.item[group]) & (searched.size[at] >= known.size[group])
+    who = np.repeat(np.arange(len(lists)), stop - begin)
+    other = searched.owner[by_item[np.repeat(begin, stop - begin) + _steps(stop - begin)]]
+    length = np.diff(known.first)[lists]
+    for step in range(int(length.max(initial=0))):
+        longer = np.flatnonzero(length[who] > step)
+        group = known.first[lists][who[longer]] + step
+        at = np.minimum(np.searchsorted(there, other[longer] * groups + known.item[group]), len(there) - 1)
+        has = (there[at] == other[longer] * groups + known.item[group]) & (searched.size[at] >= known.size[group])
         kept = np.ones(len(who), bool)
-        kept[asked] = has
-        who, trace = who[kept], trace[kept]
-    return np.bincount(who, minlength=len(people))
+        kept[longer] = has
+        who, other = who[kept], other[kept]
+    return np.bincount(who, minlength=len(lists))
 
 
 def _steps(counts: Ints) -> Ints:
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _own(target: pl.DataFrame, traces: pl.DataFrame) -> Ints:
-    found = target.join(
-        traces.with_row_index("place"), left_on="own", right_on="trace", how="left", maintain_order="left"
-    )
-    return found["place"].cast(pl.Int64).fill_null(-1).to_numpy()
+def _own(wanted: pl.DataFrame, holders: pl.Series) -> Ints:
+    numbers = pl.DataFrame({"holder": holders}).with_row_index("number")
+    found = wanted.join(numbers, left_on="own", right_on="holder", how="left", maintain_order="left")
+    return found["number"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def _binomials(elements: int, most: int) -> Ints:
@@ -151,7 +139,7 @@ def _binomials(elements: int, most: int) -> Ints:
     largest = math.comb(elements, min(most, elements // 2))
     if largest * max(most, 1) >= 2**62:
         raise RiskError(
-            f"a person with {elements:,} elements has more than 10^18 combinations of {most:,}: ask for fewer"
+            f"whoever has {elements:,} elements has more than 10^18 combinations of {most:,}: ask for fewer"
         )
     table = np.zeros((elements + 1, most + 1), np.int64)
     table[:, 0] = 1
@@ -161,34 +149,30 @@ def _binomials(elements: int, most: int) -> Ints:
 
 
 def _choices(mine: Lists, size: Ints, most: int) -> Floats:
-    """How many different combinations each person has, equal elements being the same."""
+    """How many different combinations each list has, equal elements being the same."""
     ways = np.zeros((len(size), most + 1))
     ways[:, 0] = 1
     length = np.diff(mine.first)
-    for place in range(int(length.max(initial=0))):
-        rows = np.flatnonzero(length > place)
-        equal = mine.size[mine.first[rows] + place]
+    for step in range(int(length.max(initial=0))):
+        rows = np.flatnonzero(length > step)
+        equal = mine.size[mine.first[rows] + step]
         shorter = ways[rows]
         for more in range(1, most + 1):
             ways[rows, more:] += np.where((equal >= more)[:, None], shorter[:, : most + 1 - more], 0)
     return ways[np.arange(len(size)), size]
 
 
-def _answer(
-    walk: Walk, over: np.ndarray[tuple[int], np.dtype[np.bool_]], target: pl.DataFrame, traces: int
-) -> pl.DataFrame:
-    """One row a person; whoever has no elements at all might be anybody."""
-    people = len(walk.size)
+def _results(walk: Walk, over: Bools) -> pl.DataFrame:
+    """One row a list; a list without elements fits all."""
     combinations = walk.choose[walk.known.elements, walk.size]
     nothing = walk.size == 0
-    own = np.ones(people, bool) if walk.own is None else walk.own >= 0
+    own = np.ones(len(walk.size), bool) if walk.own is None else walk.own >= 0
     found = np.where(nothing, own, walk.best < NONE)
-    k = np.where(nothing, traces, np.where(found, walk.best, walk.least))
+    k = np.where(nothing, len(walk.searched.first) - 1, np.where(found, walk.best, walk.least))
     risk = np.where(found, 1 / np.maximum(k, 1), 0.0)
     mean = np.where(nothing, risk, _means(walk) / combinations)
     return pl.DataFrame(
         {
-            "trace": target["trace"],
             "known": pl.Series(walk.size, dtype=pl.Int32),
             "k": k,
             "found": found,
@@ -200,7 +184,7 @@ def _answer(
 
 
 def _means(walk: Walk) -> Floats:
-    """Sums of ways / k, added in the order of k so that the names of cells cannot change a digit."""
+    """Sums of ways / k, added in the order of k so that the names of items cannot change a digit."""
     who, k, ways = walk.sums()
     total: Floats = walk.alone.astype(np.float64) + np.bincount(who, ways / k, minlength=len(walk.alone))
     return total

@@ -1,9 +1,9 @@
-"""Which points of a trace become known: drawn by lot, without replacement, for many traces at once.
+"""Which items of a row are drawn: by lot, without replacement, for many rows at once.
 
-What is drawn of a trace depends on its lot, the number of the draw and how many points
-it has, and on nobody else. Draws are nested: the first of many are the same as when only
+What is drawn of a row depends on its lot, the number of the draw and how many items
+it has, and on no other row. Draws are nested: the first of many are the same as when only
 few are drawn, so that whoever knows more knows all that the other knows, and something else.
-Points of a trace are numbered from 0 in the order of slot, then cell.
+Items of a row are numbered from 0 in their order.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
 def scattered(lots: Lots, sizes: Numbers, draws: int) -> Numbers:
-    """Traces × draws: numbers of points drawn uniformly without replacement; -1 where a trace has no more.
+    """Rows × draws: numbers of items drawn uniformly without replacement; -1 where a row has no more.
 
-    Draw j picks one of the points that are left, then counts past those picked before.
+    Draw j picks one of the items that are left, then counts past those picked before.
     """
     picked = np.full((len(lots), draws), -1, dtype=np.int64)
     for draw in range(draws):
@@ -34,11 +34,11 @@ def scattered(lots: Lots, sizes: Numbers, draws: int) -> Numbers:
 
 
 def stretch(lots: Lots, sizes: Numbers, draws: int) -> Numbers:
-    """Traces × draws: numbers of consecutive points; -1 where a trace has no more.
+    """Rows × draws: numbers of consecutive items; -1 where a row has no more.
 
-    The first is drawn uniformly among all points. The stretch grows forward from it and, once it has
-    reached the end of the trace, backward, so that a longer stretch holds every shorter one. For
-    any length the last stretch of a trace is therefore drawn more often than the others.
+    The first is drawn uniformly among all items. The stretch grows forward from it and, once it has
+    reached the end of the row, backward, so that a longer stretch holds every shorter one. For
+    any length the last stretch of a row is therefore drawn more often than the others.
     """
     start = _below(lots, 0, sizes)[:, None]
     number = np.arange(draws)[None, :]

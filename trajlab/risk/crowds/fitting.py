@@ -1,4 +1,4 @@
-"""Values within a tolerance: which traces have what an adversary knows of a combination of places."""
+"""Values within a tolerance: which lists hold a combination of items with values near enough."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRS = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A value x is fitted by a trace's value v when v - v * tolerance <= x <= v + v * tolerance.
+    """A value x is fitted by a list's value v when v - v * tolerance <= x <= v + v * tolerance.
 
     `relative` compares values divided by the largest in the combination.
     """
@@ -25,7 +25,7 @@ class Fit:
 
     @property
     def exact(self) -> bool:
-        """Whether a value fits no other, whatever the other places are."""
+        """Whether a value fits no other, whatever the other items are."""
         return self.tolerance == 0 and not self.relative
 
     def values(self, values: Floats) -> Floats:
@@ -49,12 +49,12 @@ def fitting(
     of: Ints,
     value: Floats | None,
     their_value: Floats | None,
-    their_trace: Ints,
+    their_list: Ints,
     own: Ints | None,
 ) -> tuple[Ints, Bools]:
-    """For every known combination: traces with the same places whose values fit, and whether the own one's do.
+    """For every known combination: lists with the same items whose values fit, and whether the own one's do.
 
-    Equal values at equal places are compared once, whoever has them.
+    Equal values of equal items are compared once, whoever has them.
     """
     if not len(path) or value is None or their_value is None:
         return np.zeros(len(path), np.int64), np.zeros(len(path), bool)
@@ -63,36 +63,35 @@ def fitting(
     columns = [f"v{i}" for i in range(depth)]
     mine = pl.DataFrame(known, schema=columns).with_columns(number=number).with_row_index("row")
     theirs = pl.DataFrame(found, schema=columns).with_columns(number=of)
-    asked = mine.select("number", *columns).unique().sort("number", *columns).with_row_index("id")
+    distinct = mine.select("number", *columns).unique().sort("number", *columns).with_row_index("id")
     there = theirs.group_by("number", *columns).len().sort("number", *columns)
-    counts = _counted(fit, asked, there, columns)
-    told = mine.join(asked, on=["number", *columns]).sort("row")["id"].to_numpy()
-    k = counts[told]
+    counts = _count(fit, distinct, there, columns)
+    k = counts[mine.join(distinct, on=["number", *columns]).sort("row")["id"].to_numpy()]
     if own is None:
         return k, np.ones(len(k), bool)
-    rows = pl.DataFrame({"number": of, "trace": their_trace}).with_row_index("theirs")
-    pairs = pl.DataFrame({"number": number, "trace": own}).with_row_index("mine").join(rows, on=["number", "trace"])
+    rows = pl.DataFrame({"number": of, "list": their_list}).with_row_index("theirs")
+    pairs = pl.DataFrame({"number": number, "list": own}).with_row_index("mine").join(rows, on=["number", "list"])
     ok = np.zeros(len(k), bool)
     row, other = pairs["mine"].to_numpy(), pairs["theirs"].to_numpy()
     ok[row] = fit.holds(known, row, found, other)
     return k, ok
 
 
-def _counted(fit: Fit, asked: pl.DataFrame, there: pl.DataFrame, columns: list[str]) -> Ints:
-    x, v = asked.select(columns).to_numpy(order="fortran"), there.select(columns).to_numpy(order="fortran")
-    traces, numbers = there["len"].cast(pl.Int64).to_numpy(), there["number"].to_numpy()
-    begin, stop = (np.searchsorted(numbers, asked["number"].to_numpy(), side=side) for side in ("left", "right"))
+def _count(fit: Fit, distinct: pl.DataFrame, there: pl.DataFrame, columns: list[str]) -> Ints:
+    x, v = distinct.select(columns).to_numpy(order="fortran"), there.select(columns).to_numpy(order="fortran")
+    lists, numbers = there["len"].cast(pl.Int64).to_numpy(), there["number"].to_numpy()
+    begin, stop = (np.searchsorted(numbers, distinct["number"].to_numpy(), side=side) for side in ("left", "right"))
     each = stop - begin
     full = np.cumsum(each)
-    counts = np.zeros(len(asked), np.int64)
+    counts = np.zeros(len(distinct), np.int64)
     at = 0
-    while at < len(asked):
+    while at < len(distinct):
         used = full[at - 1] if at else 0
         until = max(at + 1, int(np.searchsorted(full, used + PAIRS, side="right")))
         many = each[at:until]
         row = np.repeat(np.arange(at, until), many)
         other = np.repeat(begin[at:until] - np.cumsum(many) + many, many) + np.arange(len(row))
         held = fit.holds(x, row, v, other)
-        np.add.at(counts, row[held], traces[other[held]])
+        np.add.at(counts, row[held], lists[other[held]])
         at = until
     return counts

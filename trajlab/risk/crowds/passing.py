@@ -1,232 +1,200 @@
-"""Who passes through all of some points, for a whole population at once.
+"""Which rows hold all of some items, for a whole population of rows at once.
 
-A point is a slot and a cell, as one number that sorts by slot, then cell. Of the points known
-of a person the rarest names the candidates, and each of the others thins them out. Most
-candidates fail at the second point. Questions are therefore taken slot by slot of their second
-point, and a row of where everybody was in that slot, small enough for a processor's cache,
-answers them; the few that are left are looked up by binary search. People of whom the same
+An item is two numbers, major and minor, as one number that sorts by major, then minor. Of the items
+known of a row the rarest names the candidates, and each of the others thins them out. Most
+candidates fail at the second item. Questions are therefore taken by the major number of their
+second item, and a line of what every row holds under that number, small enough for a processor's
+cache, answers them; the few that are left are looked up by binary search. Rows of which the same
 is known share one answer. To touch fresh memory can cost more than the search itself, so
 the sorted keys are the only large array.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-
-from trajlab.errors import RiskError
-
-if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.store import Store
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 NOTHING = -1
-"""Stands for no point, where less is known of a person than of others."""
+"""Stands for no item, where less is known of a row than of others."""
 BLOCK = 1 << 18
 """Candidates looked at in one go: few enough for a processor's cache, enough to forget Python."""
 EMPTY, SEVERAL = -1, -2
-"""In a row of where everybody was: nowhere, and in more than one cell."""
+"""In a line of what every row holds: nothing, and more than one item."""
 
 
 @dataclass(frozen=True, slots=True)
-class Visits:
-    """The points of each trace: trace i has `keys[starts[i]:starts[i + 1]]`, whose low bits are the points."""
+class Rows:
+    """The items of each row: row i has `keys[starts[i]:starts[i + 1]]`, whose low bits are the items."""
 
-    traces: Ints
+    names: Ints
     starts: Ints
     keys: Ints
     bits: int
-    cells: npt.NDArray[np.uint64]
+    width: int
+    """An item is major * width + minor."""
+
+    @classmethod
+    def of(cls, keys: Ints, bits: int, width: int) -> Rows:
+        """Keys that hold the row's name above the low bits and an item in them, in any order; they are sorted here."""
+        keys.sort()
+        starts = _changes(keys, bits)
+        return cls(keys[starts] >> bits, np.append(starts, len(keys)), keys, bits, width)
 
     @property
     def sizes(self) -> Ints:
         return np.diff(self.starts)
 
-    def rows(self, traces: Ints) -> Ints:
-        """Which of the traces each one is; -1 where it has no points."""
-        found = np.searchsorted(self.traces, traces)
-        return np.where(np.append(self.traces, -1)[found] == traces, found, -1)
+    def numbers(self, names: Ints) -> Ints:
+        """Which of the rows each name is; -1 where it has no items."""
+        found = np.searchsorted(self.names, names)
+        return np.where(np.append(self.names, -1)[found] == names, found, -1)
 
-    def points(self, rows: Ints, numbers: Ints) -> Ints:
-        """The points with these numbers (rows × numbers) of each row; NOTHING where the number is -1."""
+    def items(self, rows: Ints, numbers: Ints) -> Ints:
+        """The items with these numbers (rows × numbers) of each row; NOTHING where the number is -1."""
         at = np.where(numbers >= 0, self.starts[rows][:, None] + numbers, 0)
         return np.where(numbers >= 0, self.keys[at] & _low(self.bits), NOTHING)
 
 
-def read(store: Store, traces_id: str, beside: str) -> Visits:
-    """A set of traces in the lab; its points compare with those of the set `beside`, read beside this one."""
-    sets = {"one": traces_id, "other": beside}
-    cells = store.frame(
-        "select distinct cell from slots.visit where traces_id in ($one, $other) order by cell", **sets
-    ).with_row_index("number")
-    ((last, slots),) = store.rows(
-        "select coalesce(max(trace), 0), coalesce(max(slot), 0) + 1 from slots.visit where traces_id in ($one, $other)",
-        **sets,
-    )
-    ((visits,),) = store.rows("select count(*) from slots.visit where traces_id = $id", id=traces_id)
-    bits = (slots * len(cells)).bit_length()
-    if bits + last.bit_length() > 63:
-        raise RiskError(f"{slots:,} slots of {len(cells):,} cells are too many to search: take longer slots")
-    keys = np.empty(visits, dtype=np.int64)
-    store.con.register("cells_to_number", cells.to_arrow())
-    try:
-        packed = store.con.sql(
-            """
-            select (visit.trace::bigint << $bits) + visit.slot * $cells::bigint + cells.number as key
-            from slots.visit as visit
-            join cells_to_number as cells on cells.cell = visit.cell
-            where visit.traces_id = $id
-            """,
-            params={"bits": bits, "cells": len(cells), "id": traces_id},
-        )
-        filled = 0
-        for batch in packed.to_arrow_reader(4 * BLOCK):
-            keys[filled : filled + len(batch)] = batch.column(0).to_numpy()
-            filled += len(batch)
-    finally:
-        store.forget("cells_to_number")
-    keys.sort()
-    starts = _changes(keys, bits)
-    return Visits(keys[starts] >> bits, np.append(starts, len(keys)), keys, bits, cells["cell"].to_numpy())
-
-
 class Crowds:
-    """Traces to be searched, by the points that they pass through. Takes over the keys of the visits."""
+    """Rows to be searched, by the items that they hold.
 
-    def __init__(self, visits: Visits, *, threads: int = 1) -> None:
-        self._visits, self._threads = visits, threads
-        self._everybody = len(visits.traces)
-        self._bits = self._everybody.bit_length()
+    Takes over the keys of the rows and leaves them in another order; with `copy` it makes its own.
+    """
+
+    def __init__(self, rows: Rows, *, threads: int = 1, copy: bool = False) -> None:
+        self._rows, self._threads = rows, threads
+        self._all = len(rows.names)
+        self._bits = self._all.bit_length()
         self._number = self._numbers()
-        self._keys = self._by_point()
+        self._keys = self._by_item(rows.keys.copy() if copy else rows.keys)
         starts = _changes(self._keys, self._bits)
-        # One more point, through which nobody passes, stands for all that are not there.
-        self._points = np.append(self._keys[starts] >> self._bits, 1 << visits.bits)
+        # One more item, which no row holds, stands for all that are not there.
+        self._items = np.append(self._keys[starts] >> self._bits, 1 << rows.bits)
         self._starts = np.r_[starts, len(self._keys), len(self._keys)]
         self._sizes = np.diff(self._starts)
-        self._slots = self._points // max(len(visits.cells), 1)
+        self._majors = self._items // max(rows.width, 1)
 
-    def through_all(self, known: Ints, progress: Progress) -> Ints:
-        """How many traces pass through all the points of each row; NOTHING is passed by all that have points."""
+    def holding_all(self, known: Ints, show: Callable[[int, int], None]) -> Ints:
+        """How many rows hold all the items of each row of `known`; NOTHING is held by all that have items."""
         last = np.iinfo(np.int64).max
-        number = self._numbered(known)
+        number = self._number_of(known)
         rarest_first = np.where(known == NOTHING, last, (self._sizes[number] << 32) | number)
         rarest_first.sort(axis=1)
         blank = rarest_first[:, 0] == last
-        asked = np.where(rarest_first == last, rarest_first[:, :1], rarest_first) & _low(32)
-        asked[blank] = len(self._points) - 1
-        asked, which = _once(asked)
-        k = self._answers(asked, progress)[which]
-        k[blank] = self._everybody
+        wanted = np.where(rarest_first == last, rarest_first[:, :1], rarest_first) & _low(32)
+        wanted[blank] = len(self._items) - 1
+        wanted, which = _once(wanted)
+        k = self._count(wanted, show)[which]
+        k[blank] = self._all
         return k
 
-    def includes(self, traces: Ints, known: Ints) -> Flags:
-        """Whether each of these traces passes through all the points of its row."""
-        row = self._visits.rows(traces)
+    def includes(self, names: Ints, known: Ints) -> Flags:
+        """Whether each of these rows holds all the items of its row of `known`."""
+        row = self._rows.numbers(names)
         who = np.append(self._number, 0)[row]
         fits = row >= 0
         for column in known.T:
-            fits &= (column == NOTHING) | self._found(who, self._numbered(column))
+            fits &= (column == NOTHING) | self._found(who, self._number_of(column))
         return fits
 
     def _numbers(self) -> Ints:
-        """Traces that begin together get neighbouring numbers, so that a row of short ones is short."""
-        visits = self._visits
-        first = visits.keys[visits.starts[:-1]] & _low(visits.bits)
+        """Rows that begin together get neighbouring numbers, so that a line of short ones is short."""
+        rows = self._rows
+        first = rows.keys[rows.starts[:-1]] & _low(rows.bits)
         number = np.empty(len(first), dtype=np.int64)
-        number[np.argsort(first // max(len(visits.cells), 1), kind="stable")] = np.arange(len(first))
+        number[np.argsort(first // max(rows.width, 1), kind="stable")] = np.arange(len(first))
         return number
 
-    def _by_point(self) -> Ints:
-        """The same keys with the point in the high bits and the number of the trace in the low ones, sorted."""
-        keys, starts = self._visits.keys, self._visits.starts
+    def _by_item(self, keys: Ints) -> Ints:
+        """The same keys with the item in the high bits and the number of the row in the low ones, sorted."""
+        starts = self._rows.starts
         cuts = np.unique(np.searchsorted(starts, np.arange(0, len(keys), 4 * BLOCK)))
         for begin, end in zip(cuts, [*cuts[1:], len(starts) - 1], strict=True):
             part = keys[starts[begin] : starts[end]]
-            part &= _low(self._visits.bits)
+            part &= _low(self._rows.bits)
             part <<= self._bits
             part |= np.repeat(self._number[begin:end], np.diff(starts[begin : end + 1]))
         keys.sort()
         return keys
 
-    def _numbered(self, points: Ints) -> Ints:
-        number = np.searchsorted(self._points, points)
-        return np.where(self._points[number] == points, number, len(self._points) - 1)
+    def _number_of(self, items: Ints) -> Ints:
+        number = np.searchsorted(self._items, items)
+        return np.where(self._items[number] == items, number, len(self._items) - 1)
 
-    def _answers(self, asked: Ints, progress: Progress) -> Ints:
-        """How many traces pass through all the points of each row: the rarest first, rows by their second."""
-        k: Ints = self._sizes[asked[:, 0]]
-        more = np.flatnonzero((asked != asked[:, :1]).any(axis=1) & (k > 0))
-        slots = self._slots[asked[more, min(1, asked.shape[1] - 1)]]
-        tasks = np.split(more, 1 + np.flatnonzero(slots[1:] != slots[:-1])) if len(more) else []
+    def _count(self, wanted: Ints, show: Callable[[int, int], None]) -> Ints:
+        """How many rows hold all the items of each row wanted: the rarest first, by their second."""
+        k: Ints = self._sizes[wanted[:, 0]]
+        more = np.flatnonzero((wanted != wanted[:, :1]).any(axis=1) & (k > 0))
+        majors = self._majors[wanted[more, min(1, wanted.shape[1] - 1)]]
+        tasks = np.split(more, 1 + np.flatnonzero(majors[1:] != majors[:-1])) if len(more) else []
 
-        def answer(rows: Ints) -> None:
-            k[rows] = self._in_one_slot(asked[rows])
+        def count(rows: Ints) -> None:
+            k[rows] = self._count_under_one_major(wanted[rows])
 
         with ThreadPoolExecutor(self._threads) as pool:
-            for done, _ in enumerate(pool.map(answer, tasks), start=1):
-                progress.show(done, len(tasks))
+            for done, _ in enumerate(pool.map(count, tasks), start=1):
+                show(done, len(tasks))
         return k
 
-    def _in_one_slot(self, asked: Ints) -> Ints:
-        """The same for questions whose second points are all in one slot."""
-        low, row = self._row(int(self._slots[asked[0, 1]]))
-        ends = np.cumsum(self._sizes[asked[:, 0]])
+    def _count_under_one_major(self, wanted: Ints) -> Ints:
+        """The same where the second items all have one major number."""
+        low, line = self._line(int(self._majors[wanted[0, 1]]))
+        ends = np.cumsum(self._sizes[wanted[:, 0]])
         cuts = np.unique(np.searchsorted(ends, np.arange(0, ends[-1], BLOCK), side="right"))
-        counts: Ints = np.concatenate([self._thinned(block, low, row) for block in np.split(asked, cuts[1:])])
+        counts: Ints = np.concatenate([self._thin_out(block, low, line) for block in np.split(wanted, cuts[1:])])
         return counts
 
-    def _row(self, slot: int) -> tuple[int, Ints]:
-        """Where everybody was in a slot, from the first number seen in it to the last, with a blank at either end."""
-        begin, end = np.searchsorted(self._slots, [slot, slot + 1])
+    def _line(self, major: int) -> tuple[int, Ints]:
+        """What rows hold under a major number, from the first that holds any to the last, a blank at either end."""
+        begin, end = np.searchsorted(self._majors, [major, major + 1])
         who = self._keys[self._starts[begin] : self._starts[end]] & _low(self._bits)
-        point = np.repeat(np.arange(begin, end), self._sizes[begin:end])
+        item = np.repeat(np.arange(begin, end), self._sizes[begin:end])
         low = int(who.min()) - 1
         who -= low
-        row = np.full(int(who.max()) + 2, EMPTY)
-        row[who] = point
-        row[who[row[who] != point]] = SEVERAL
-        return low, row
+        line = np.full(int(who.max()) + 2, EMPTY)
+        line[who] = item
+        line[who[line[who] != item]] = SEVERAL
+        return low, line
 
-    def _thinned(self, asked: Ints, low: int, row: Ints) -> Ints:
-        sizes = self._sizes[asked[:, 0]]
-        question = np.repeat(np.arange(len(asked)), sizes)
-        skipped = self._starts[asked[:, 0]] - np.cumsum(sizes) + sizes
+    def _thin_out(self, wanted: Ints, low: int, line: Ints) -> Ints:
+        sizes = self._sizes[wanted[:, 0]]
+        question = np.repeat(np.arange(len(wanted)), sizes)
+        skipped = self._starts[wanted[:, 0]] - np.cumsum(sizes) + sizes
         who = self._keys[np.arange(len(question)) + skipped[question]] & _low(self._bits)
-        there = row.take(who - low, mode="clip")
-        passes = there == asked[:, 1][question]
+        there = line.take(who - low, mode="clip")
+        holds = there == wanted[:, 1][question]
         unsure = np.flatnonzero(there == SEVERAL)
-        passes[unsure] = self._found(who[unsure], asked[question[unsure], 1])
-        kept = np.flatnonzero(passes)
-        for column in asked.T[2:]:
+        holds[unsure] = self._found(who[unsure], wanted[question[unsure], 1])
+        kept = np.flatnonzero(holds)
+        for column in wanted.T[2:]:
             who, question = who[kept], question[kept]
             kept = np.flatnonzero(self._found(who, column[question]))
-        return np.bincount(question[kept], minlength=len(asked))
+        return np.bincount(question[kept], minlength=len(wanted))
 
-    def _found(self, who: Ints, points: Ints) -> Flags:
-        """Whether each trace passes through each point, by binary search."""
-        sought = (self._points[points] << self._bits) | who
+    def _found(self, who: Ints, items: Ints) -> Flags:
+        """Whether each row holds each item, by binary search."""
+        sought = (self._items[items] << self._bits) | who
         at = np.searchsorted(self._keys, sought)
         found: Flags = self._keys.take(at, mode="clip") == sought
         return found
 
 
-def _once(asked: Ints) -> tuple[Ints, Ints]:
-    """Distinct rows, in the order of their second point, and which of them each row is."""
-    columns = [*asked.T[1:2], *asked.T[:1], *asked.T[2:]]
-    code = np.zeros(len(asked), dtype=np.int64)
+def _once(wanted: Ints) -> tuple[Ints, Ints]:
+    """Distinct rows, in the order of their second item, and which of them each row is."""
+    columns = [*wanted.T[1:2], *wanted.T[:1], *wanted.T[2:]]
+    code = np.zeros(len(wanted), dtype=np.int64)
     for column in columns:
         distinct, code = np.unique((code << 32) | column, return_inverse=True)
     one_of_each = np.empty(len(distinct), dtype=np.int64)
-    one_of_each[code] = np.arange(len(asked))
-    return asked[one_of_each], code
+    one_of_each[code] = np.arange(len(wanted))
+    return wanted[one_of_each], code
 
 
 def _changes(keys: Ints, bits: int) -> Ints:

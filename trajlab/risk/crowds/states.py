@@ -1,4 +1,4 @@
-"""Beginnings of combinations, of people and of traces, and how they grow by one element."""
+"""Beginnings of combinations, of the lists looked for and of those searched, and how they grow by one element."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class States:
     group: Ints
     taken: Ints
     ways: Ints
-    """In how many ways the person's elements make this beginning."""
+    """In how many ways the list's elements make this beginning."""
     path: Ints
     """All groups taken so far, a column each; without columns where no values have to fit."""
     number: Ints
@@ -46,7 +46,7 @@ def single(lists: Lists) -> States:
 def longer(states: States, lists: Lists, items: int, *, leftmost: bool = False) -> States:
     """Every state with one element more: another of the same group, or one of a later group.
 
-    `leftmost` takes an element only where it next occurs, so that a trace has every order of places once.
+    `leftmost` takes an element only where it next occurs, so that a list has every order of items once.
     """
     stay = np.flatnonzero(states.taken < lists.size[states.group])
     later = lists.end[states.group] - states.group - 1

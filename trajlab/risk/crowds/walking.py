@@ -1,13 +1,13 @@
-"""Every combination of what is known of people, and how many traces fit it, without a pass for each.
+"""Every combination of a list's elements, and how many lists fit it, without a pass for each.
 
-All traces are extended together, one element at a time, to every combination that they
-contain; a combination is a number, and how many traces fit it is how often the number occurs.
-A beginning that only one trace has needs no extension: whatever else is known, it is
+All lists are extended together, one element at a time, to every combination that they
+contain; a combination is a number, and how many lists fit it is how often the number occurs.
+A beginning that only one list has needs no extension: whatever else is known, it is
 that one, and how many combinations begin like this is a product of binomials. Beginnings that
-nobody looked for has are dropped. So each combination is counted once, however many share it,
+no list looked for has are dropped. So each combination is counted once, however many share it,
 and most are never written down.
 
-Three traces `a b`, `a c`, `a a c` and two visits known: c is rarer than a, and b rarest. `b ...` is
+Three lists `a b`, `a c`, `a a c` and two elements known: c is rarer than a, and b rarest. `b ...` is
 alone at once. `c a` fits two, `a a` fits one.
 """
 
@@ -23,15 +23,19 @@ from trajlab.risk.crowds.lists import Bools, Ints, Lists
 from trajlab.risk.crowds.states import BLOCK, States, blocks, longer, pieces, single
 
 DENSE = 8
-"""Numbers of combinations are counted in a table while it has at most so many places for each combination."""
+"""Numbers of combinations are counted in a table while it has at most so many entries for each combination."""
 NONE = np.iinfo(np.int64).max
 WORK = 300_000_000
-"""Combinations looked at in all for people with more than the limit, before giving up."""
+"""Combinations looked at in all for lists with more than the limit, before giving up."""
+
+
+class TooMuchWorkError(RiskError):
+    """More than `WORK` combinations would have to be looked at."""
 
 
 @dataclass(slots=True)
 class Walk:
-    """A search of all combinations of `most` elements (of all elements for people who have fewer)."""
+    """A search of all combinations of `most` elements (of all elements for lists that have fewer)."""
 
     known: Lists
     searched: Lists
@@ -40,36 +44,36 @@ class Walk:
     ordered: bool
     fit: Fit | None
     own: Ints | None
-    """Each person's own trace among those searched, -1 for none; None where people are searched themselves."""
+    """Each list's own one among those searched, -1 for none; None where the lists themselves are searched."""
     choose: Ints
     """Binomials: elements down, taken across."""
     size: Ints = field(init=False)
     best: Ints = field(init=False)
-    """Fewest traces that fit a combination which the person's own fits as well; NONE before there is one."""
+    """Fewest lists that fit a combination which the list's own fits as well; NONE before there is one."""
     least: Ints = field(init=False)
-    """Fewest traces that fit any combination."""
+    """Fewest lists that fit any combination."""
     floor: Ints = field(init=False)
-    """No combination can leave fewer traces than this, the person's own among them."""
+    """No combination can leave fewer lists than this, the own one among them."""
     alone: Ints = field(init=False)
-    """How many combinations the person's own trace alone fits."""
+    """How many combinations the own list alone fits."""
     seen: list[tuple[Ints, Ints]] = field(default_factory=list)
-    """Person and traces that fit, as one number, and how many combinations: see `sums`."""
+    """The list and how many fit, as one number, and how many combinations: see `sums`."""
     work: int = 0
     """Combinations looked at while bounded."""
     bounded: bool = False
     """Whether only the maximum is looked for, and work is limited."""
     beam: int | None = None
-    """Extend only so many beginnings of a person, those that fewest traces have."""
+    """Extend only so many beginnings of a list, those that fewest others have."""
 
     def __post_init__(self) -> None:
         self.size = np.minimum(self.known.elements, self.most)
         self.best, self.least = np.full((2, len(self.size)), NONE)
         self.floor, self.alone = np.ones_like(self.size), np.zeros_like(self.size)
 
-    def over(self, people: Ints) -> None:
-        """Look at every combination of these people."""
+    def over(self, lists: Ints) -> None:
+        """Look at every combination of these lists."""
         wanted = np.zeros(len(self.size), bool)
-        wanted[people] = True
+        wanted[lists] = True
         mine = single(self.known).only(wanted[self.known.owner])
         theirs = single(self.searched)
         if self.ordered:
@@ -90,7 +94,7 @@ class Walk:
             self._on(*self._settle(ours, found, level + 1, numbers * self.items), level + 1)
 
     def _last(self, mine: States, theirs: States) -> None:
-        """The last element after one beginning, which may be that of everybody: counted piece by piece."""
+        """The last element after one beginning, which may be that of every list: counted piece by piece."""
         counts = np.zeros(self.items, np.int64)
         for piece in pieces(theirs, self.searched):
             found = longer(piece, self.searched, self.items, leftmost=self.ordered)
@@ -106,7 +110,7 @@ class Walk:
         ways = self._completions(mine, left)
         mine, left, ways = mine.only(ways > 0), left[ways > 0], ways[ways > 0]
         last = level == self.most and self.fit is None and self.own is None
-        counts, number, of = _numbered(theirs.number, mine.number, space, only_count=last)
+        counts, number, of = _number_counts(theirs.number, mine.number, space, only_count=last)
         k = counts[number]
         ok = self._own_fits(mine, theirs, number, of)
         done = left == 0
@@ -133,7 +137,7 @@ class Walk:
         return mine.only(np.argsort(mine.number, kind="stable")), theirs.only(np.argsort(theirs.number, kind="stable"))
 
     def _completions(self, states: States, left: Ints) -> Ints:
-        """In how many ways the person's elements make a whole combination that begins like this."""
+        """In how many ways the list's elements make a whole combination that begins like this."""
         size, after = self.known.size[states.group], self.known.after[states.group]
         ways, total = states.ways.copy(), np.zeros(len(states), np.int64)
         for more in range(int(left.max(initial=0)) + 1):
@@ -148,24 +152,24 @@ class Walk:
     def _own_fits(self, mine: States, theirs: States, number: Ints, of: Ints) -> Bools:
         if self.own is None:
             return np.ones(len(mine), bool)
-        traces = len(self.searched.first)
-        return np.isin(number * traces + self.own[mine.who], of * traces + theirs.who) & (self.own[mine.who] >= 0)
+        lists = len(self.searched.first)
+        return np.isin(number * lists + self.own[mine.who], of * lists + theirs.who) & (self.own[mine.who] >= 0)
 
     def _record(self, who: Ints, k: Ints, ok: Bools, ways: Ints) -> None:
         np.minimum.at(self.best, who[ok], k[ok])
         np.minimum.at(self.least, who, k)
         if not self.bounded:
-            traces = len(self.searched.first)
+            lists = len(self.searched.first)
             alone, among = ok & (k == 1), ok & (k > 1)
             np.add.at(self.alone, who[alone], ways[alone])
-            self.seen.append(_summed(who[among] * (traces + 1) + k[among], ways[among]))
+            self.seen.append(_sum_ways(who[among] * (lists + 1) + k[among], ways[among]))
             if sum(len(keys) for keys, _ in self.seen[1:]) > BLOCK:
-                self.seen = [_summed(*(np.concatenate(column) for column in zip(*self.seen, strict=True)))]
+                self.seen = [_sum_ways(*(np.concatenate(column) for column in zip(*self.seen, strict=True)))]
 
     def sums(self) -> tuple[Ints, Ints, Ints]:
-        """Person, traces that fit if several, how many combinations: with `alone`, what the mean is made of."""
+        """The list, how many fit if several, how many combinations: with `alone`, what the mean is made of."""
         nothing = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
-        keys, ways = _summed(*(np.concatenate(column) for column in zip(*(self.seen or nothing), strict=True)))
+        keys, ways = _sum_ways(*(np.concatenate(column) for column in zip(*(self.seen or nothing), strict=True)))
         return *np.divmod(keys, len(self.searched.first) + 1), ways
 
     def _over_with(self, who: Ints) -> Bools:
@@ -175,13 +179,10 @@ class Walk:
     def _spend(self, rows: int) -> None:
         self.work += rows if self.bounded else 0
         if self.work > WORK:
-            raise RiskError(
-                f"more than {WORK:,} combinations have to be looked at for people with more than the limit: "
-                "ask for fewer elements, for a sample of people, or take a coarser grid or longer slots"
-            )
+            raise TooMuchWorkError(f"more than {WORK:,} combinations have to be looked at")
 
 
-def _summed(keys: Ints, ways: Ints) -> tuple[Ints, Ints]:
+def _sum_ways(keys: Ints, ways: Ints) -> tuple[Ints, Ints]:
     """The different keys in order, and the sum of the ways of each."""
     different, which = np.unique(keys, return_inverse=True)
     total = np.zeros(len(different), np.int64)
@@ -189,8 +190,8 @@ def _summed(keys: Ints, ways: Ints) -> tuple[Ints, Ints]:
     return different, total
 
 
-def _numbered(theirs: Ints, mine: Ints, space: int, *, only_count: bool) -> tuple[Ints, Ints, Ints]:
-    """How often each number occurs among `theirs`, and where the counts of mine and (if asked) of theirs are."""
+def _number_counts(theirs: Ints, mine: Ints, space: int, *, only_count: bool) -> tuple[Ints, Ints, Ints]:
+    """How often each number occurs among `theirs`, and where the counts of mine and (if wanted) of theirs are."""
     if space <= DENSE * (len(theirs) + len(mine)) + 1024:
         return np.bincount(theirs, minlength=space), mine, theirs
     if only_count:  # sorting alone is much faster than knowing where everything went

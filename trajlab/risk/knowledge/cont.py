@@ -7,15 +7,13 @@ and then in C at 12 h finds Ben and Cem; in C at 12 h and then in A at 18 h, Ben
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from trajlab.risk.crowds import draw
-from trajlab.risk.knowledge.points import refuse, search
+from trajlab.risk.knowledge._points import check, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
+    from trajlab.risk.knowledge import Answer, Case, Show
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +25,16 @@ class Consecutive:
     People with fewer points are known by all of theirs (short: all), or not looked for (short: drop).
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("cont:{}", "cont:{}:drop")
+
     points: int
     short: str = "all"
 
     def __post_init__(self) -> None:
-        refuse(self.points, self.short)
+        check(self.points, self.short)
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        search(store, ask, draw.stretch, self.points, self.short, progress)
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(case, show, draw.stretch, self.points, self.short)
 
 
 KNOWLEDGE = Consecutive

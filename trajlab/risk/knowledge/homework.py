@@ -3,45 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
 
 from trajlab.errors import UnknownNameError
-from trajlab.risk.crowds import combining
+from trajlab.risk.knowledge._combinations import elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
-
-ELEMENTS = """
-    with visited as (
-        select trace, cell, sum(visits) as visits, min(slot) as first_slot
-        from slots.visit
-        where traces_id = $id
-        group by trace, cell
-    ),
-
-    located as (
-        select visited.trace, visited.cell, visited.visits, visited.first_slot, cell.lat, cell.lng
-        from visited
-        left join grid.cell as cell
-            on cell.cell = visited.cell
-            and cell.index_id = (select index_id from counts.release where release_id = $release_id)
-    ),
-
-    ranked as (
-        select
-            trace,
-            cell,
-            row_number() over (partition by trace order by visits desc, first_slot, cell) as most,
-            row_number() over (partition by trace order by visits, lat, lng, cell) as least
-        from located
-    )
-
-    select trace, 0 as slot, cell, 0::bigint as label, 1::bigint as n, null::double as value
-    from ranked
-    where case when $places = 'most' then most else least end <= 2
-"""
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +29,24 @@ class HomeWork:
     *least* visited places, among equals the southernmost, then the westernmost. `homework:least` gives its numbers.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("homework", "homework:least")
+
     places: str = "most"
 
     def __post_init__(self) -> None:
         if self.places not in ("most", "least"):
             raise UnknownNameError("pair of places", str(self.places), ("most", "least"))
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(
-            store,
-            ask,
-            progress,
-            ELEMENTS,
-            most=2,
-            called="places",
-            whole=True,
-            places=self.places,
-            release_id=ask.release_id,
-        )
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(case, show, lambda visits: self._places(case, visits), most=2, called="places", whole=True)
+
+    def _places(self, case: Case, visits: Visits) -> pl.DataFrame:
+        places = visits.places()
+        if self.places == "most":
+            return elements(places.filter(pl.col("rank") <= 2))
+        located = places.join(case.map(), on="cell", how="left")
+        least_first = located.sort("trace", "visits", "lat", "lng", "cell", nulls_last=True)
+        return elements(least_first.group_by("trace", maintain_order=True).head(2))
 
 
 KNOWLEDGE = HomeWork

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from trajlab.risk.crowds import combining
+import polars as pl
+
+from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
-
-ELEMENTS = """
-    select trace, 0 as slot, cell, 0::bigint as label, sum(visits)::bigint as n, null::double as value
-    from slots.visit
-    where traces_id = $id
-    group by trace, cell
-"""
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +27,20 @@ class Locations:
     `limit` is how many different combinations a person may have for the mean to be given.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("locations:{}", "locations:{}:1")
+
     visits: int
-    limit: int = combining.LIMIT
+    limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        combining.check(self.visits, self.limit)
+        check(self.visits, self.limit)
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(store, ask, progress, ELEMENTS, most=self.visits, limit=self.limit)
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(case, show, _visits, most=self.visits, limit=self.limit)
+
+
+def _visits(visits: Visits) -> pl.DataFrame:
+    return elements(visits.places(), n=pl.col("visits"))
 
 
 KNOWLEDGE = Locations

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from trajlab.risk.crowds import combining
+import polars as pl
+
 from trajlab.risk.crowds.fitting import Fit
+from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
-
-ELEMENTS = """
-    select
-        trace,
-        0 as slot,
-        cell,
-        0::bigint as label,
-        1::bigint as n,
-        sum(visits)::double / sum(sum(visits)) over (partition by trace)::double as value
-    from slots.visit
-    where traces_id = $id
-    group by trace, cell
-"""
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +28,29 @@ class Probability:
     `limit` is how many combinations a person may have for the mean to be given.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("probability:{}", "probability:{}:0.4")
+
     places: int
     tolerance: float = 0.0
-    limit: int = combining.LIMIT
+    limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        combining.check(self.places, self.limit, "places", self.tolerance)
+        check(self.places, self.limit, "places", self.tolerance)
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(
-            store,
-            ask,
-            progress,
-            ELEMENTS,
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(
+            case,
+            show,
+            _places,
             most=self.places,
             limit=self.limit,
             called="places",
             fit=Fit(self.tolerance),
         )
+
+
+def _places(visits: Visits) -> pl.DataFrame:
+    return elements(visits.places(), value=pl.col("share"))
 
 
 KNOWLEDGE = Probability

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from trajlab.risk.crowds import combining
+import polars as pl
+
 from trajlab.risk.crowds.fitting import Fit
-from trajlab.risk.knowledge.frequency import ELEMENTS
+from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +30,29 @@ class Proportion:
     `limit` is how many combinations a person may have for the mean to be given.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("proportion:{}", "proportion:{}:0.5")
+
     places: int
     tolerance: float = 0.0
-    limit: int = combining.LIMIT
+    limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        combining.check(self.places, self.limit, "places", self.tolerance)
+        check(self.places, self.limit, "places", self.tolerance)
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(
-            store,
-            ask,
-            progress,
-            ELEMENTS,
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(
+            case,
+            show,
+            _places,
             most=self.places,
             limit=self.limit,
             called="places",
             fit=Fit(self.tolerance, relative=True),
         )
+
+
+def _places(visits: Visits) -> pl.DataFrame:
+    return elements(visits.places(), value=pl.col("visits"))
 
 
 KNOWLEDGE = Proportion

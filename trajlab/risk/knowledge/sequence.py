@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from trajlab.risk.crowds import combining
+import polars as pl
+
+from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
-
-ELEMENTS = """
-    select trace, slot, cell, 0::bigint as label, visits as n, null::double as value
-    from slots.visit
-    where traces_id = $id
-"""
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +28,20 @@ class Sequence:
     in a row to one place are the same.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("sequence:{}",)
+
     visits: int
-    limit: int = combining.LIMIT
+    limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        combining.check(self.visits, self.limit)
+        check(self.visits, self.limit)
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(store, ask, progress, ELEMENTS, most=self.visits, limit=self.limit, ordered=True)
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(case, show, _visits, most=self.visits, limit=self.limit, ordered=True)
+
+
+def _visits(visits: Visits) -> pl.DataFrame:
+    return elements(visits.frame(), at=pl.col("slot"), n=pl.col("visits"))
 
 
 KNOWLEDGE = Sequence

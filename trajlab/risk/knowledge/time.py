@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import polars as pl
 
 from trajlab.errors import UnknownNameError
-from trajlab.risk.crowds import combining
+from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
-RESOLUTIONS = ("hour", "day", "month", "year")
-
-ELEMENTS = """
-    select
-        visit.trace,
-        0 as slot,
-        visit.cell,
-        floor(epoch(date_trunc($resolution, slot.starts)))::bigint as label,
-        sum(visit.visits)::bigint as n,
-        null::double as value
-    from slots.visit as visit
-    join slots.slot as slot on slot.release_id = $release_id and slot.slot = visit.slot
-    where visit.traces_id = $id
-    group by visit.trace, visit.cell, label
-"""
+RESOLUTIONS = {"hour": "1h", "day": "1d", "month": "1mo", "year": "1y"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +32,26 @@ class Time:
     `limit` is how many different combinations a person may have for the mean to be given.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("time:{}", "time:{}:day")
+
     visits: int
     resolution: str = "hour"
-    limit: int = combining.LIMIT
+    limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        combining.check(self.visits, self.limit)
+        check(self.visits, self.limit)
         if self.resolution not in RESOLUTIONS:
             raise UnknownNameError("resolution", str(self.resolution), RESOLUTIONS)
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(
-            store,
-            ask,
-            progress,
-            ELEMENTS,
-            most=self.visits,
-            limit=self.limit,
-            resolution=self.resolution,
-            release_id=ask.release_id,
-        )
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(case, show, lambda visits: self._visits(case, visits), most=self.visits, limit=self.limit)
+
+    def _visits(self, case: Case, visits: Visits) -> pl.DataFrame:
+        begins = pl.col("starts").dt.truncate(RESOLUTIONS[self.resolution]).cast(pl.Int64)
+        times = case.slots().select("slot", label=begins)
+        joined = visits.frame().join(times, on="slot")
+        counted = joined.group_by("trace", "cell", "label").agg(pl.col("visits").sum())
+        return elements(counted, n=pl.col("visits"), label=pl.col("label"))
 
 
 KNOWLEDGE = Time

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from trajlab.risk.crowds import combining
+from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
 
 if TYPE_CHECKING:
-    from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Question
-    from trajlab.store import Store
+    import polars as pl
 
-ELEMENTS = """
-    select distinct trace, 0 as slot, cell, 0::bigint as label, 1::bigint as n, null::double as value
-    from slots.visit
-    where traces_id = $id
-"""
+    from trajlab.risk.knowledge import Answer, Case, Show, Visits
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +26,20 @@ class Unique:
     `limit` is how many combinations a person may have for the mean to be given.
     """
 
+    examples: ClassVar[tuple[str, ...]] = ("unique:{}",)
+
     places: int
-    limit: int = combining.LIMIT
+    limit: int = LIMIT
 
     def __post_init__(self) -> None:
-        combining.check(self.places, self.limit, "places")
+        check(self.places, self.limit, "places")
 
-    def search(self, store: Store, ask: Question, progress: Progress) -> None:
-        combining.search(store, ask, progress, ELEMENTS, most=self.places, limit=self.limit, called="places")
+    def search(self, case: Case, show: Show) -> Answer:
+        return search(case, show, _places, most=self.places, limit=self.limit, called="places")
+
+
+def _places(visits: Visits) -> pl.DataFrame:
+    return elements(visits.places())
 
 
 KNOWLEDGE = Unique
