@@ -43,7 +43,7 @@ select
     'UTC' as tz, 3600 as slot_seconds, 24 as slots_per_day, $days * 24 as slots, 'none' as fill, 1 as min_count;
 
 insert into slots.person
-select $release as release_id, person, 0 as first_slot, 1 as observed, 1.0 as coverage, true as kept
+select $release as release_id, person, 0 as first_slot, 1 as observed_slots, 1.0 as coverage, true as kept
 from records.person
 """
 

@@ -134,7 +134,7 @@ def fill(store: Store, people: int, slot: str) -> None:
         slots.write_calendar(store, RELEASE, calendar)
         numbers = pl.DataFrame({"person": np.arange(1, people + 1, dtype=np.int32)})
         store.insert("records.person", numbers.with_columns(uid=pl.format("u{}", "person")))
-        stretch = {"first_slot": 0, "observed": 0, "coverage": 1.0, "kept": True}
+        stretch = {"first_slot": 0, "observed_slots": 0, "coverage": 1.0, "kept": True}
         constants = [pl.lit(value).alias(name) for name, value in stretch.items()]
         store.insert("slots.person", numbers.with_columns(*constants, release_id=pl.lit(RELEASE)))
         for records in batches(people, np.random.default_rng(0)):

@@ -86,12 +86,12 @@ def fill(store: Store, people: int) -> None:
         station = np.column_stack([rng.uniform(*BOX[::2], STATIONS), rng.uniform(*BOX[1::2], STATIONS)])
         names = [f"s{n:04}" for n in range(STATIONS)]
         store.insert("records.station", pl.DataFrame({"station": names, "lat": station[:, 1], "lng": station[:, 0]}))
-        store.insert("records.zone", zones(rng))
+        store.insert("records.zone", zones(rng).rename({"zone": "name", "polygon": "outline"}))
         index = spatial.build("stations", study_area(store, BOX))
         described(store, index, 1, np.arange(STATIONS, dtype=np.uint64), BOX)
         numbers = pl.DataFrame({"person": np.arange(1, people + 1, dtype=np.int32)})
         store.insert("records.person", numbers.with_columns(uid=pl.format("u{}", "person")))
-        kept = {"release_id": RELEASE, "first_slot": 0, "observed": 1, "coverage": 1.0, "kept": True}
+        kept = {"release_id": RELEASE, "first_slot": 0, "observed_slots": 1, "coverage": 1.0, "kept": True}
         store.insert("slots.person", numbers.with_columns(**{name: pl.lit(value) for name, value in kept.items()}))
         tick = int(STARTS.replace(tzinfo=dt.UTC).timestamp()) // 3600
         hours = np.arange(DAYS * 24)

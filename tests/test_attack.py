@@ -197,8 +197,8 @@ def test_the_command_line_says_when_there_is_nothing_to_attack(tmp_path, capsys)
 
 
 def test_every_step_is_proved(town):
-    gaps = town.sql("select stage, max(gap) as gap from attacks.step group by stage order by stage")
-    assert gaps["stage"].to_list() == ["day", "link", "night"]
+    gaps = town.sql("select phase, max(gap) as gap from attacks.step group by phase order by phase")
+    assert gaps["phase"].to_list() == ["day", "link", "night"]
     assert gaps["gap"].max() < 1e-6
     assert (gaps["gap"] >= 0).all()
 

@@ -347,7 +347,7 @@ def test_one_release_one_run_and_one_question_can_be_chosen(server: Server, sand
 
 
 def test_every_table_has_a_page_and_the_secret_is_not_on_it(server: Server, sandbox: Sandbox) -> None:
-    secret = sandbox.ask("select value from study.secret")[0].item()
+    secret = sandbox.ask("select secret from study.secret")[0].item()
     for table in catalogue():
         status, _, text = ask(server, f"/{TOKEN}/tables?{urlencode({'name': table})}")
         assert status == 200

@@ -245,8 +245,8 @@ def test_errors_of_prediction_equal_the_obvious_version(town: Town) -> None:
         for metres in range(0, 5001, 250)
     }
     table = town.table("metrics.prediction_error")
-    check_estimates(table, ["part", "model", "metres"], expected)
-    for part, model, n in table.select("part", "model", "transitions").unique().iter_rows():
+    check_estimates(table, ["time_of_day", "model", "metres"], expected)
+    for part, model, n in table.select("time_of_day", "model", "transitions").unique().iter_rows():
         assert n == sum(map(len, errors[part, model].values()))
 
 
@@ -310,8 +310,8 @@ def test_the_six_people_spend_their_time_as_their_story_says(six: Town) -> None:
     assert one(six, "metrics.night_share", places=1)["estimate"] == pytest.approx(5.5 / 6, abs=1e-9)
     assert six.table("metrics.night_places").select("places", "people", "nights").rows() == [(1, 6, 12)]
     # Dora goes from the hospital to Southgate, four kilometres, when the second night slot ends.
-    assert one(six, "metrics.prediction_error", part="night", metres=3750)["estimate"] == pytest.approx(5.5 / 6)
-    assert one(six, "metrics.prediction_error", part="night", metres=4000)["estimate"] == 1
+    assert one(six, "metrics.prediction_error", time_of_day="night", metres=3750)["estimate"] == pytest.approx(5.5 / 6)
+    assert one(six, "metrics.prediction_error", time_of_day="night", metres=4000)["estimate"] == 1
 
 
 def test_the_six_people_are_told_apart_as_their_story_says(six: Town) -> None:

@@ -43,7 +43,7 @@ class Town:
         self.put(
             "grid.cell",
             pl.DataFrame({"cell": np.arange(len(where)) + 100, "x": where[:, 0], "y": where[:, 1]}, nan_to_null=True)
-            .with_columns(index_id=7, label=pl.lit(""), lng=0.0, lat=0.0, area_km2=1.0, parent=0, polygon=pl.lit("")),
+            .with_columns(index_id=7, label=pl.lit(""), lng=0.0, lat=0.0, area_km2=1.0, parent_cell=0, polygon=pl.lit("")),
         )  # fmt: skip
         self.put(
             "slots.position", points("person", self.truth, first=1).with_columns(release_id=pl.lit("r"), observed=True)
@@ -133,14 +133,14 @@ def test_three_people_by_hand(pairing, track_of, error_m, within, beyond, points
     assert {key[:2]: value for key, value in found.items() if key[2] == pairing} == pytest.approx(expected)
     cdf = town.table("metrics.error_cdf").filter(pairing=pairing)
     assert cdf["metres"].to_list() == THRESHOLDS
-    assert cdf["points"].to_list() == points
+    assert cdf["positions"].to_list() == points
 
 
 def test_top_sets_by_hand():
     """Ties go to the cell visited first: of four and four slots, the one where the day began."""
     town = Town(HOME, LINE).run(TOLD)
     shared = {(r[0], r[1]): r[2] for r in town.table("metrics.top_set").select(
-        "of", "k", pl.col("shared_by").implode().over("of", "k")).iter_rows()}  # fmt: skip
+        "of", "places", pl.col("shared_by").implode().over("of", "places")).iter_rows()}  # fmt: skip
     assert shared["truth", 1] == [2, 1, 2]  # home: 0, 2, 0
     assert shared["truth", 2] == [1, 1, 1]  # {0, 1}, {1, 2}, {0, 2}
     assert shared["recovered", 2] == [1, 2, 2]  # {1, 2}, {0, 1} and {0, 1}: 1 has two slots, 2 has one
@@ -189,8 +189,8 @@ def test_a_top_set_is_shared_by_those_with_the_same_most_frequent_cells(case):
             # Counter keeps the order of the first visit among equals, as the published code does.
             sets = [frozenset(cell for cell, _ in Counter(row.tolist()).most_common(k)) for row in cells]
             expected = {member + first: sets.count(own) for member, own in enumerate(sets)}
-            assert dict(found.filter(of=of, k=k).select("member", "shared_by").iter_rows()) == expected
-            distinct = found.filter(of=of, k=k).select((1 / pl.col("shared_by")).mean()).item()
+            assert dict(found.filter(of=of, places=k).select("member", "shared_by").iter_rows()) == expected
+            distinct = found.filter(of=of, places=k).select((1 / pl.col("shared_by")).mean()).item()
             assert distinct == pytest.approx(len(set(sets)) / len(sets))
 
 

@@ -62,7 +62,7 @@ def test_far_positions_become_no_cells_and_are_counted_in_the_notes():
     assert lab.sql("select outside, records from study.release").row(0) == (beyond, 2880 - beyond)
     told = f"warning: {beyond} of 2,880 records (2.99%) lie outside the study box and were left out; a box of your own"
     assert release.notes[0].startswith(told)
-    assert lab.sql("select about, round(share, 4) from study.note").rows() == [("outside", round(beyond / 2880, 4))]
+    assert lab.sql("select subject, round(share, 4) from study.note").rows() == [("outside", round(beyond / 2880, 4))]
     assert lab.published(release.id).notes == release.notes
 
 

@@ -188,7 +188,7 @@ def test_alignment_lays_each_best_week_onto_one_period_weekday_on_weekday():
     release = lab.release(index="square:200", slot="1h", days=7, align=True, box=BOX)
     assert (release.slots, release.people) == (7 * 24, 2)
     chosen = lab.sql(
-        "select uid, first_slot, observed from slots.person join records.person using (person) order by uid"
+        "select uid, first_slot, observed_slots from slots.person join records.person using (person) order by uid"
     )
     assert chosen.rows() == [("ana", 14 * 24, 7), ("ben", 7 * 24, 7)]
     hours = lab.sql(

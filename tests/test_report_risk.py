@@ -265,6 +265,6 @@ def test_who_was_looked_for_is_counted_in_the_right_noun() -> None:
 
 def test_the_secret_of_protected_traces_is_not_on_the_page(city: Path, page: str) -> None:
     with tl.open(city, read_only=True) as lab:
-        secrets = lab.table("study.secret")["value"].to_list()
+        secrets = lab.table("study.secret")["secret"].to_list()
     assert secrets
     assert not [secret for secret in secrets if secret in page]

@@ -61,7 +61,7 @@ def people(lab: tl.Lab, leak_id: str) -> dict[str, dict[str, object]]:
 def test_table_ii_of_the_paper_comes_out_exactly(lab):
     leak = lab.schedule(TIMETABLE, min_k=3)
     chance = lab.sql(
-        "select crowd, slot.name, chance, appear, k, weeks from metrics.crowd_slot as crowd "
+        "select crowd, slot.name, chance, appearances, k, weeks from metrics.crowd_slot as crowd "
         "join slots.timetable as slot on slot.schedule_id = $schedule and slot.number = crowd.number "
         "where leak_id = $id",
         id=leak.id,
@@ -70,7 +70,7 @@ def test_table_ii_of_the_paper_comes_out_exactly(lab):
     assert set(chance["k"]) == {3}
     assert set(chance["weeks"]) == {16}
     for _, of_set in chance.group_by("crowd"):
-        assert dict(of_set.select("name", "appear").rows()) == TABLE_II
+        assert dict(of_set.select("name", "appearances").rows()) == TABLE_II
         assert dict(of_set.select("name", "chance").rows()) == {name: n / 48 for name, n in TABLE_II.items()}
     one = people(lab, leak.id)["one"]
     assert one["prob_m"] == 41 / 48
@@ -112,7 +112,7 @@ def test_a_habit_needs_strictly_more_than_the_share_of_weeks(lab):
     """One is in b on Monday 13:30 in 14 of 16 weeks: a habit above 13/16, none above 14/16."""
     for keep, habits in ((0.8125, 3), (0.875, 0)):
         leak = lab.schedule(TIMETABLE, min_k=3, keep=keep)
-        assert people(lab, leak.id)["one"]["habits"] == habits
+        assert people(lab, leak.id)["one"]["habit_slots"] == habits
 
 
 def test_holidays_count_neither_for_nor_against(lab):
@@ -132,15 +132,17 @@ def test_holidays_count_neither_for_nor_against(lab):
 
 def test_weeks_without_any_data_are_skipped_and_reported(lab):
     leak = lab.schedule(TIMETABLE, min_k=3)
-    weeks = lab.sql("select starts, counted from slots.week where schedule_id = $id order by week", id=leak.schedule_id)
+    weeks = lab.sql(
+        "select first_day, counted from slots.week where schedule_id = $id order by week", id=leak.schedule_id
+    )
     assert len(weeks) == 17
-    assert weeks.filter(~pl.col("counted"))["starts"].to_list() == [dt.date(2016, 4, 4)]
+    assert weeks.filter(~pl.col("counted"))["first_day"].to_list() == [dt.date(2016, 4, 4)]
 
 
 def test_true_timetables_are_compared_slot_by_slot(lab):
     leak = lab.schedule(TIMETABLE, min_k=3, truth=TERM / "lessons.csv")
     told = lab.sql(
-        "select number, lessons, found, matched, kept, kept_matched from metrics.extraction where leak_id = $id "
+        "select number, lessons, usual_places, matched, habits, habits_matched from metrics.extraction where leak_id = $id "
         "order by number",
         id=leak.id,
     )
@@ -162,14 +164,14 @@ def test_schedules_of_the_campus_are_mostly_those_that_students_have(campus):
     lab, made, release = campus
     leak = lab.schedule(made.timetable, release, truth=made.schedule)
     ((lessons, matched, kept, kept_matched),) = lab.sql(
-        "select sum(lessons), sum(matched), sum(kept), sum(kept_matched) from metrics.extraction where leak_id = $id",
+        "select sum(lessons), sum(matched), sum(habits), sum(habits_matched) from metrics.extraction where leak_id = $id",
         id=leak.id,
     ).rows()
     assert lessons == len(made.schedule)
     assert matched / lessons > 0.8  # table I: 3,548 of 4,412
     assert kept_matched / kept > 0.9
     untaught = lab.sql(
-        "select sum(lessons), sum(kept) from metrics.extraction join slots.timetable as slot using (number) "
+        "select sum(lessons), sum(habits) from metrics.extraction join slots.timetable as slot using (number) "
         "where leak_id = $id and schedule_id = $schedule and weekday = 4 and begins between '13:00' and '18:00'",
         id=leak.id,
         schedule=leak.schedule_id,
@@ -230,13 +232,13 @@ def test_recovered_tracks_are_searched_for_what_is_true_of_people(campus):
         "select known_id, searched_id from study.leak where leak_id = $id", id=leak.id
     ).rows()
     assert known_id != searched_id
-    habits = "select trace, habits from metrics.person_leak where leak_id = $id order by trace"
+    habits = "select trace, habit_slots from metrics.person_leak where leak_id = $id order by trace"
     assert lab.sql(habits, id=leak.id).equals(lab.sql(habits, id=known.id))
     query = """
-        select person.trace, person.sensitive, count(*) filter (common.common_cell = habit.cell) as obvious
+        select person.trace, person.sensitive_slots, count(*) filter (common.common_cell = habit.cell) as obvious
         from metrics.person_leak as person
         join metrics.crowd as crowd using (leak_id, trace)
-        join metrics.habit as habit on habit.trace = person.trace and habit.schedule_id = $known and habit.kept
+        join metrics.habit as habit on habit.trace = person.trace and habit.schedule_id = $known and habit.is_habit
         join metrics.crowd_slot as common
             on common.leak_id = $id and common.crowd = crowd.crowd and common.number = habit.number
         where person.leak_id = $id and habit.number > 0
@@ -244,7 +246,7 @@ def test_recovered_tracks_are_searched_for_what_is_true_of_people(campus):
     """
     rows = lab.sql(query, id=leak.id, known=known_id)
     assert len(rows) > 10
-    assert (rows["sensitive"] == rows["obvious"]).all()
+    assert (rows["sensitive_slots"] == rows["obvious"]).all()
     sizes = lab.sql("select k from metrics.anonymity where risk_id = $id", id=leak.risk_id)["k"]
     assert (
         sizes.to_list() == lab.sql("select k from metrics.person_leak where leak_id = $id", id=leak.id)["k"].to_list()

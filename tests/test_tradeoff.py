@@ -37,8 +37,8 @@ def test_a_curve_is_found_again(a, b, c, low, points):
     y = -a * x**b + c
     assume(np.ptp(y) > 1e-3)
     found = fit(x, y)
-    assert found.said is None
-    assert found.points == points
+    assert found.reason is None
+    assert found.steps == points
     assert (found.a, found.b, found.c) == pytest.approx((a, b, c), rel=1e-3)
     assert found.r2 == pytest.approx(1)
 
@@ -49,7 +49,7 @@ def test_a_curve_is_found_where_nearly_everybody_is_at_risk_whatever_is_done(wid
     """Risks from 1 - width to 1: the exponent is as large as they are close together."""
     x = np.linspace(1 - width, 1, points)
     found = fit(x, 1.2 - x ** (bend / width))
-    assert found.said is None
+    assert found.reason is None
     assert (found.a, found.b, found.c) == pytest.approx((1, bend / width, 1.2), rel=1e-3)
 
 
@@ -60,7 +60,7 @@ def test_estimates_and_errors_are_those_of_scipy(a, b, seed):
     x = np.sort(rng.uniform(0.02, 0.95, 14))
     y = -a * x**b + a + 0.5 + rng.normal(0, 0.002, 14)
     found = fit(x, y)
-    assert found.said is None
+    assert found.reason is None
     estimate = (found.a, found.b, found.c)
     best, spread = curve_fit(lambda x, a, b, c: -a * x**b + c, x, y, p0=estimate)
     assert estimate == pytest.approx(best, rel=1e-3)
@@ -101,8 +101,8 @@ def test_p_values_are_students_two_sided():
 )  # fmt: skip
 def test_where_there_is_no_curve_it_says_why_and_makes_no_number_up(risk, loss, said):
     found = fit(risk, loss)
-    assert found.said is not None
-    assert found.said.startswith(said)
+    assert found.reason is not None
+    assert found.reason.startswith(said)
     assert {found.a, found.b, found.c, found.a_error, found.b_p, found.r2} == {None}
 
 
@@ -116,7 +116,7 @@ def test_whatever_the_points_there_is_a_curve_or_a_reason(seed):
     y = [rng.random(points), 2 - x, 1 - x ** rng.uniform(0.1, 50), np.sort(rng.random(points))][seed % 4]
     found = fit(x, y)
     numbers = [found.a, found.b, found.c, found.a_error, found.b_error, found.c_error, found.a_p, found.b_p, found.r2]
-    if found.said:
+    if found.reason:
         assert set(numbers) == {None}
     else:
         assert np.isfinite(numbers).all()
@@ -160,7 +160,7 @@ def test_b_rises_with_what_is_known(found):
     """yin2015: the more an adversary knows, the dearer the first steps of protection."""
     fits = found.fits.filter(flows="raw", measure="all", zones="h3:7")
     assert fits["knowledge"].to_list() == ["top:2", "top:3", "points:4", "points:8"]
-    assert fits["said"].null_count() == 4
+    assert fits["reason"].null_count() == 4
     assert fits["b"].to_list() == sorted(fits["b"])
     assert fits["b"][0] < 1 < fits["b"][3]
     assert fits["r2"].min() > 0.9
@@ -193,7 +193,7 @@ def test_the_release_itself_is_step_0_and_not_part_of_the_fit(lab, release, foun
     assert set(start["size_m"]) == {0.0}
     risk = lab.risk(release, "top:2", basis="records").unique_share
     assert set(start.filter(pl.col("knowledge").str.starts_with("top:2"))["risk"]) == {risk}
-    assert set(found.fits["points"]) == {len(steps)}
+    assert set(found.fits["steps"]) == {len(steps)}
     assert found.points.filter(zones="h3:7", flows="raw", measure="all", knowledge="points:4")["size_m"].to_list() == [
         0, 400, 800, 1200, 1600, 2000, 2400, 2800,
     ]  # fmt: skip
@@ -349,7 +349,7 @@ def test_the_chart_has_every_panel_and_is_a_drawing(found, tmp_path):
     texts = [text.text for text in drawing.iter(f"{SVG}text")]
     assert texts.count("share singled out") == 10 * 4
     assert texts.count("size of cells") == 1 + 2 * 2
-    assert sum("R² = " in str(text) for text in texts) == found.fits["said"].null_count()
+    assert sum("R² = " in str(text) for text in texts) == found.fits["reason"].null_count()
     dots = list(drawing.iter(f"{SVG}circle"))
     assert len(dots) == 4 * 8 + 2 * 2 * 5 * 8 + 80 * 7
     page = found.save(tmp_path / "tradeoff.html").read_text(encoding="utf-8")

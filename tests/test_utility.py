@@ -492,7 +492,7 @@ def test_neither_the_names_of_zones_nor_the_order_of_rows_nor_threads_change_any
     def losses(rename, order, threads):
         folder = tmp_path_factory.mktemp("city")
         lab = city(folder, seed, threads=threads)
-        zones = lab.sql("select zone, polygon from records.zone").rows()
+        zones = lab.sql("select name, outline from records.zone").rows()
         shapes = {rename(zone): shapely.from_wkb(polygon) for zone, polygon in zones}
         lab.geography(zones=zone_file(folder, dict(order(list(shapes.items())))))
         release = lab.release(index="stations", slot="1h", fill="none", box=BOX)
@@ -800,7 +800,7 @@ def test_zones_that_nearly_divide_the_city_are_taken_with_a_note(lab, release, t
 
 def test_zones_in_another_coordinate_system_are_converted_and_that_is_said(lab, release, tmp_path):
     to_mercator = pyproj.Transformer.from_crs("OGC:CRS84", "EPSG:3857", always_xy=True).transform
-    rows = lab.sql("select zone, polygon from records.zone").rows()
+    rows = lab.sql("select name, outline from records.zone").rows()
     moved = {
         zone: shapely.transform(shapely.from_wkb(wkb), lambda xy: np.column_stack(to_mercator(*xy.T)))
         for zone, wkb in rows

@@ -92,7 +92,7 @@ def simulate_to_files(
 def _summary(lab: Lab) -> object:
     return lab.sql(
         "select index_name as index, people, cells, counts, flows, median_count, "
-        "round(alone, 3) as alone, round(observed, 3) as observed from report.summary order by cells desc"
+        "round(alone, 3) as alone, round(observed_share, 3) as observed_share from report.summary order by cells desc"
     )
 
 

@@ -118,7 +118,7 @@ class Lab:
             if zones is not None:
                 frame, said = read_zones(Path(zones))
                 self._store.clear(Query.load("records.zone"))
-                self._store.insert("records.zone", frame)
+                self._store.insert("records.zone", frame.rename({"zone": "name", "polygon": "outline"}))
                 notes += [*said, f"{len(frame)} zones read"]
         return notes
 

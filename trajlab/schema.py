@@ -15,7 +15,28 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The layout of the lab's own tables; raised when an older trajlab could misread a newer lab."""
-RENAMED: dict[str, dict[str, str]] = {}
+RENAMED: dict[str, dict[str, str]] = {
+    "attacks.step": {"stage": "phase"},
+    "grid.cell": {"parent": "parent_cell"},
+    "metrics.crowd_slot": {"appear": "appearances"},
+    "metrics.error_cdf": {"points": "positions"},
+    "metrics.extraction": {"found": "usual_places", "kept": "habits", "kept_matched": "habits_matched"},
+    "metrics.habit": {"kept": "is_habit"},
+    "metrics.leak_curve": {"value": "threshold"},
+    "metrics.person_leak": {"habits": "habit_slots", "sensitive": "sensitive_slots"},
+    "metrics.prediction_error": {"part": "time_of_day"},
+    "metrics.top_set": {"k": "places"},
+    "metrics.tradeoff_fit": {"points": "steps", "said": "reason"},
+    "records.lesson": {"begins": "begin_minute", "ends": "end_minute"},
+    "records.zone": {"zone": "name", "polygon": "outline"},
+    "report.summary": {"flows": "flow_counts", "observed": "observed_share"},
+    "slots.person": {"observed": "observed_slots"},
+    "slots.week": {"starts": "first_day"},
+    "study.note": {"about": "subject"},
+    "study.od": {"pareto": "pareto_share"},
+    "study.secret": {"value": "secret"},
+    "study.tradeoff_step": {"zones": "zones_name"},
+}
 """Columns that had another name in an older version: {table: {old name: new name}}."""
 
 

@@ -1,10 +1,10 @@
 -- records.lesson: true weekly timetables of people, where somebody told: what schedules are checked against.
 --
--- grain:      person, weekday, begins
+-- grain:      person, weekday, begin_minute
 -- written by: trajlab.schedule
 -- columns:
---   person   INTEGER  the person, see records.person
---   weekday  INTEGER  1 Monday to 7 Sunday
---   begins   INTEGER  minutes since midnight at which it begins, local time
---   ends     INTEGER  minutes since midnight at which it ends
---   place    VARCHAR  where, see records.place
+--   person        INTEGER  the person, see records.person
+--   weekday       INTEGER  1 Monday to 7 Sunday
+--   begin_minute  INTEGER  minutes since midnight at which it begins, local time
+--   end_minute    INTEGER  minutes since midnight at which it ends
+--   place         VARCHAR  where, see records.place

@@ -1,8 +1,8 @@
 -- records.zone: polygons that cover the study area, such as traffic analysis zones.
 --
--- grain:      zone
+-- grain:      name
 -- written by: trajlab.spatial.zones
 -- columns:
---   zone     VARCHAR  identifier of the zone
+--   name     VARCHAR  identifier of the zone
 --   parent   VARCHAR  the larger zone it belongs to; null where there is none
---   polygon  BLOB     its outline in degrees, as well-known binary
+--   outline  BLOB     its outline in degrees, as well-known binary

@@ -4,13 +4,13 @@
 -- written by: trajlab.release.grid
 -- publish:    yes
 -- columns:
---   index_id  UBIGINT  the index, see grid.index
---   cell      UBIGINT  cell id, unique within its index
---   label     VARCHAR  what people call the cell: station, zone or place name, H3 address, column and row
---   lng       DOUBLE   longitude of a point inside the cell; null for a place without coordinates
---   lat       DOUBLE   latitude of that point
---   x         DOUBLE   metres east of the index's centre, in an equal-area projection
---   y         DOUBLE   metres north of the index's centre
---   area_km2  DOUBLE   area of the cell in square kilometres
---   parent    UBIGINT  the cell of the next coarser index that it merges into
---   polygon   VARCHAR  outline in degrees, as well-known text
+--   index_id     UBIGINT  the index, see grid.index
+--   cell         UBIGINT  cell id, unique within its index
+--   label        VARCHAR  what people call the cell: station, zone or place name, H3 address, column and row
+--   lng          DOUBLE   longitude of a point inside the cell; null for a place without coordinates
+--   lat          DOUBLE   latitude of that point
+--   x            DOUBLE   metres east of the index's centre, in an equal-area projection
+--   y            DOUBLE   metres north of the index's centre
+--   area_km2     DOUBLE   area of the cell in square kilometres
+--   parent_cell  UBIGINT  the cell of the next coarser index that it merges into
+--   polygon      VARCHAR  outline in degrees, as well-known text

@@ -16,15 +16,15 @@
 -- reads:   slots.observed, records.person
 -- params:  release_id, slots_per_day, days, last_week, coverage, people, seed
 -- columns:
---   release_id  VARCHAR  the release
---   person      INTEGER  the person, see records.person
---   first_slot  INTEGER  slot of slots.observed that becomes slot 0 for this person
---   observed    BIGINT   slots of the stretch that have records
---   coverage    DOUBLE   observed / slots of the release
---   kept        BOOLEAN  whether the person is in the release
+--   release_id      VARCHAR  the release
+--   person          INTEGER  the person, see records.person
+--   first_slot      INTEGER  slot of slots.observed that becomes slot 0 for this person
+--   observed_slots  BIGINT   slots of the stretch that have records
+--   coverage        DOUBLE   observed_slots / slots of the release
+--   kept            BOOLEAN  whether the person is in the release
 
 with covered_day as (
-    select person, slot // $slots_per_day as day, count(*) as observed
+    select person, slot // $slots_per_day as day, count(*) as observed_slots
     from slots.observed
     where release_id = $release_id
     group by person, slot // $slots_per_day
@@ -37,19 +37,19 @@ stretch as (
             greatest(0, (day - $days + 7) // 7)::bigint,
             least($last_week, day // 7)::bigint + 1
         )) as week,
-        observed
+        observed_slots
     from covered_day
 ),
 
 best_stretch as (
-    select person, week, sum(observed)::bigint as observed
+    select person, week, sum(observed_slots)::bigint as observed_slots
     from stretch
     group by person, week
-    qualify row_number() over (partition by person order by sum(observed) desc, week) = 1
+    qualify row_number() over (partition by person order by sum(observed_slots) desc, week) = 1
 ),
 
 covered as (
-    select person, week, observed, observed / ($days * $slots_per_day)::double as coverage
+    select person, week, observed_slots, observed_slots / ($days * $slots_per_day)::double as coverage
     from best_stretch
 ),
 
@@ -66,7 +66,7 @@ select
     $release_id as release_id,
     covered.person,
     (covered.week * 7 * $slots_per_day)::integer as first_slot,
-    covered.observed,
+    covered.observed_slots,
     covered.coverage,
     lottery.place is not null and lottery.place <= coalesce($people, lottery.place) as kept
 from covered

@@ -9,4 +9,4 @@
 --   weekday      INTEGER  1 Monday to 7 Sunday
 --   begins       VARCHAR  local time at which it begins, such as 08:00
 --   ends         VARCHAR  local time at which it ends; 24:00 at midnight
---   weeks        BIGINT   weeks that count and in which its day is no holiday: C of ma2017
+--   weeks        INTEGER  weeks that count and in which its day is no holiday: C of ma2017

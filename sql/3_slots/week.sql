@@ -10,7 +10,7 @@
 -- columns:
 --   schedule_id  VARCHAR  the schedule, see study.schedule
 --   week         INTEGER  weeks since the start of the release, from 0
---   starts       DATE     its first day
+--   first_day    DATE     its first day
 --   records      BIGINT   records, or visits where slots are all that is known, in slots of the timetable
 --   traces       BIGINT   traces seen in them
 --   counted      BOOLEAN  whether anything was seen, so that the week counts
@@ -47,7 +47,7 @@ week as (
 select
     $schedule_id as schedule_id,
     week.week,
-    (max(release.starts)::date + week.week * 7)::date as starts,
+    (max(release.starts)::date + week.week * 7)::date as first_day,
     coalesce(sum(in_timetable.records), 0)::bigint as records,
     count(in_timetable.trace) as traces,
     count(in_timetable.trace) > 0 as counted

@@ -11,7 +11,7 @@
 -- columns:
 --   run_id   VARCHAR  the run, see study.run
 --   slot     INTEGER  the slot that was joined to what came before it
---   stage    VARCHAR  night, day, or link for the first slot of a day
+--   phase    VARCHAR  night, day, or link for the first slot of a day
 --   sources  BIGINT   groups of tracks that had to move, or tracks linked
 --   sinks    BIGINT   cells they could move to, or tracks linked
 --   cost     DOUBLE   cost of the matching

@@ -18,8 +18,8 @@
 --   number       INTEGER  slot of the timetable, see slots.timetable; 0 for the whole week
 --   k            BIGINT   members
 --   likely_cell  UBIGINT  the likely place; null for slot 0
---   appear       BIGINT   weeks that members spent there, as their usual place: A_n; null for slot 0
---   chance       DOUBLE   appear / (k * weeks): how likely it is to meet a member there; null for slot 0
+--   appearances  BIGINT   weeks that members spent there, as their usual place: A_n; null for slot 0
+--   chance       DOUBLE   appearances / (k * weeks): how likely it is to meet a member there; null for slot 0
 --   habits       BIGINT   members with a habit in the slot
 --   common       BIGINT   members with the most frequent habit
 --   common_cell  UBIGINT  the common habit; null where there is none, and for slot 0
@@ -71,8 +71,8 @@ tally as (
         member.crowd,
         habit.number,
         habit.cell,
-        sum(habit.appear)::bigint as appear,
-        sum(case when habit.kept then 1 else 0 end)::bigint as members
+        sum(habit.appear)::bigint as appearances,
+        sum(case when habit.is_habit then 1 else 0 end)::bigint as members
     from member
     join metrics.habit as habit on habit.trace = member.trace
     where habit.schedule_id = $searched_id and habit.keep = $keep
@@ -83,7 +83,7 @@ most as (
     select
         crowd,
         number,
-        max(appear) as appear,
+        max(appearances) as appearances,
         sum(members)::bigint as habits,
         max(members) as common,
         count(*) filter (where members > 0) as different,
@@ -96,7 +96,7 @@ with_places as (
     select
         tally.crowd,
         tally.number,
-        min(tally.cell) filter (where tally.appear = most.appear) as likely_cell,
+        min(tally.cell) filter (where tally.appearances = most.appearances) as likely_cell,
         min(tally.cell) filter (where tally.members = most.common) as common_cell,
         count(*) filter (where tally.members = most.common) as ties
     from tally
@@ -110,7 +110,7 @@ beside_none as (
         most.number,
         crowd.k,
         crowd.k - most.habits as without,
-        most.appear,
+        most.appearances,
         most.habits,
         most.common,
         most.different,
@@ -126,8 +126,8 @@ select
     set.number,
     set.k,
     case when set.number > 0 then place.likely_cell end as likely_cell,
-    set.appear,
-    set.appear / (set.k * slot.weeks)::double as chance,
+    set.appearances,
+    set.appearances / (set.k * slot.weeks)::double as chance,
     set.habits,
     set.common,
     case

@@ -26,7 +26,7 @@
 --   low         DOUBLE   lower end of the 95 % interval of the estimate
 --   high        DOUBLE   upper end
 --   mean_gain   DOUBLE   mean over people of the mean gain of their pairs, the same in every bin
---   seed        VARCHAR  seed of the lottery
+--   seed        BIGINT   seed of the lottery
 
 with day_place as (
     select person, slot // $slots_per_day as day, cell, count(*) as slots
@@ -164,6 +164,6 @@ select
     greatest(least(middle - half, estimate), 0) as low,
     least(greatest(middle + half, estimate), 1) as high,
     mean_gain,
-    $seed as seed
+    $seed::bigint as seed
 from histogram
 join wilson using (days_of, bin)

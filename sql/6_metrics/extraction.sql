@@ -1,23 +1,23 @@
 -- metrics.extraction: how well schedules read from records match true timetables (ma2017, table I).
 --
 -- Over people whose timetable is known (records.lesson) and who are in the release. A lesson belongs to the slot of the timetable
--- that holds its middle. Found are usual places where anything is taught to anybody: a
+-- that holds its middle. Usual places count where anything is taught to anybody: a
 -- usual place in a dormitory is no lesson.
 --
 -- grain:   leak_id, number
 -- reads:   records.lesson, metrics.habit, slots.timetable, slots.trace, grid.cell
 -- params:  leak_id, known_id, known_traces, index_id, keep
 -- columns:
---   leak_id        VARCHAR  the question, see study.leak
---   number         INTEGER  slot of the timetable, see slots.timetable; 0 for lessons that belong to none
---   lessons        BIGINT   true lessons in the slot
---   found          BIGINT   usual places in the slot where anything is taught
---   matched        BIGINT   those that are the true place
---   kept           BIGINT   habits in the slot where anything is taught
---   kept_matched   BIGINT   those that are the true place
+--   leak_id         VARCHAR  the question, see study.leak
+--   number          INTEGER  slot of the timetable, see slots.timetable; 0 for lessons that belong to none
+--   lessons         BIGINT   true lessons in the slot
+--   usual_places    BIGINT   usual places in the slot where anything is taught
+--   matched         BIGINT   those that are the true place
+--   habits          BIGINT   habits in the slot where anything is taught
+--   habits_matched  BIGINT   those that are the true place
 
 with taught as (
-    select trace.trace, lesson.weekday, (lesson.begins + lesson.ends) / 2.0 as middle, cell.cell
+    select trace.trace, lesson.weekday, (lesson.begin_minute + lesson.end_minute) / 2.0 as middle, cell.cell
     from records.lesson as lesson
     join slots.trace as trace on trace.traces_id = $known_traces and trace.person = lesson.person
     join grid.cell as cell on cell.index_id = $index_id and cell.label = lesson.place
@@ -41,7 +41,7 @@ truth as (
 ),
 
 usual as (
-    select habit.trace, habit.number, habit.cell, habit.kept
+    select habit.trace, habit.number, habit.cell, habit.is_habit
     from metrics.habit as habit
     where
         habit.schedule_id = $known_id
@@ -54,20 +54,20 @@ usual as (
 compared as (
     select
         usual.number,
-        usual.kept,
+        usual.is_habit,
         case when count(truth.cell) > 0 then 1 else 0 end as matched
     from usual
     left join truth on truth.trace = usual.trace and truth.number = usual.number and truth.cell = usual.cell
-    group by usual.trace, usual.number, usual.kept
+    group by usual.trace, usual.number, usual.is_habit
 ),
 
 found as (
     select
         number,
-        count(*) as found,
+        count(*) as usual_places,
         sum(matched)::bigint as matched,
-        sum(case when kept then 1 else 0 end)::bigint as kept,
-        sum(case when kept then matched else 0 end)::bigint as kept_matched
+        sum(case when is_habit then 1 else 0 end)::bigint as habits,
+        sum(case when is_habit then matched else 0 end)::bigint as habits_matched
     from compared
     group by number
 ),
@@ -82,10 +82,10 @@ select
     $leak_id as leak_id,
     slot.number,
     coalesce(lessons.lessons, 0) as lessons,
-    coalesce(found.found, 0) as found,
+    coalesce(found.usual_places, 0) as usual_places,
     coalesce(found.matched, 0) as matched,
-    coalesce(found.kept, 0) as kept,
-    coalesce(found.kept_matched, 0) as kept_matched
+    coalesce(found.habits, 0) as habits,
+    coalesce(found.habits_matched, 0) as habits_matched
 from (select number from slot union all select 0 as number) as slot
 left join lessons on lessons.number = slot.number
 left join found on found.number = slot.number

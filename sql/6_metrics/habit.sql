@@ -13,7 +13,7 @@
 --   number       INTEGER  slot of the timetable, see slots.timetable; 0 for the whole week
 --   cell         UBIGINT  the usual place, see grid.cell; for slot 0 the number of the schedule
 --   appear       INTEGER  weeks at the usual place; null for slot 0
---   kept         BOOLEAN  whether it is a habit: appear / weeks > keep
+--   is_habit     BOOLEAN  whether it is a habit: appear / weeks > keep
 
 with usual as (
     select
@@ -21,7 +21,7 @@ with usual as (
         schedule.number,
         schedule.cell,
         schedule.appear,
-        schedule.appear > $keep::decimal(9, 6) * slot.weeks as kept
+        schedule.appear > $keep::decimal(9, 6) * slot.weeks as is_habit
     from slots.schedule as schedule
     join slots.timetable as slot on slot.schedule_id = $schedule_id and slot.number = schedule.number
     where schedule.schedule_id = $schedule_id
@@ -30,11 +30,11 @@ with usual as (
 whole_week as (
     select trace, dense_rank() over (order by list_sort(list({'number': number, 'cell': cell}))) as schedule
     from usual
-    where kept
+    where is_habit
     group by trace
 )
 
-select $schedule_id as schedule_id, $keep::double as keep, trace, number, cell, appear, kept
+select $schedule_id as schedule_id, $keep::double as keep, trace, number, cell, appear, is_habit
 from usual
 union all
 select
@@ -44,5 +44,5 @@ select
     0 as number,
     schedule::ubigint as cell,
     null as appear,
-    true as kept
+    true as is_habit
 from whole_week

@@ -35,7 +35,7 @@ slot as (
 habit as (
     select trace, number, cell
     from metrics.habit
-    where schedule_id = $known_id and keep = $keep and kept and number > 0
+    where schedule_id = $known_id and keep = $keep and is_habit and number > 0
 )
 
 select

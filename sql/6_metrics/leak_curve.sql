@@ -3,17 +3,17 @@
 -- Cumulative: how many people have a value or a smaller one. Rates are given in steps of 0.01, rounded up, so that a
 -- share is exactly that of people with no more than the value; k, the size of the set, and schedules as they are.
 --
--- grain:   leak_id, min_k, metric, value
+-- grain:   leak_id, min_k, metric, threshold
 -- reads:   metrics.person_leak
 -- params:  leak_id, asked_k
 -- columns:
---   leak_id  VARCHAR  the question, see study.leak
---   min_k    INTEGER  least size of a set, see metrics.leak
---   metric   VARCHAR  k, prob_m, ssr, ntr, ssr_ntr or schedules, see metrics.person_leak
---   value    DOUBLE   the value
---   people   BIGINT   people with it: more than the step before, and no more than this
---   at_most  BIGINT   people with it or a smaller one
---   share    DOUBLE   at_most / people measured
+--   leak_id    VARCHAR  the question, see study.leak
+--   min_k      INTEGER  least size of a set, see metrics.leak
+--   metric     VARCHAR  k, prob_m, ssr, ntr, ssr_ntr or schedules, see metrics.person_leak
+--   threshold  DOUBLE   a value of the metric
+--   people     BIGINT   people with it: more than the step before, and no more than this
+--   at_most    BIGINT   people with it or a smaller one
+--   share      DOUBLE   at_most / people measured
 
 with size as (
     select unnest([2, 4, 8, 16, 32, 64]) as min_k
@@ -29,37 +29,37 @@ measured as (
 ),
 
 value as (
-    select min_k, 'k' as metric, k::double as value from measured
+    select min_k, 'k' as metric, k::double as threshold from measured
     union all
-    select min_k, 'schedules' as metric, schedules::double as value from measured
+    select min_k, 'schedules' as metric, schedules::double as threshold from measured
     union all
-    select min_k, 'prob_m' as metric, ceil(round(prob_m * 100, 9)) / 100 as value from measured
+    select min_k, 'prob_m' as metric, ceil(round(prob_m * 100, 9)) / 100 as threshold from measured
     union all
-    select min_k, 'ssr' as metric, ceil(round(ssr * 100, 9)) / 100 as value from measured
+    select min_k, 'ssr' as metric, ceil(round(ssr * 100, 9)) / 100 as threshold from measured
     union all
-    select min_k, 'ntr' as metric, ceil(round(ntr * 100, 9)) / 100 as value from measured
+    select min_k, 'ntr' as metric, ceil(round(ntr * 100, 9)) / 100 as threshold from measured
     union all
-    select min_k, 'ssr_ntr' as metric, ceil(round(ssr_ntr * 100, 9)) / 100 as value
+    select min_k, 'ssr_ntr' as metric, ceil(round(ssr_ntr * 100, 9)) / 100 as threshold
     from measured
     where ssr_ntr is not null
 ),
 
 counted as (
-    select min_k, metric, value, count(*) as people
+    select min_k, metric, threshold, count(*) as people
     from value
-    group by min_k, metric, value
+    group by min_k, metric, threshold
 ),
 
 running as (
     select
         min_k,
         metric,
-        value,
+        threshold,
         people,
-        sum(people) over (partition by min_k, metric order by value)::bigint as at_most,
+        sum(people) over (partition by min_k, metric order by threshold)::bigint as at_most,
         sum(people) over (partition by min_k, metric) as everybody
     from counted
 )
 
-select $leak_id as leak_id, min_k, metric, value, people, at_most, at_most / everybody::double as share
+select $leak_id as leak_id, min_k, metric, threshold, people, at_most, at_most / everybody::double as share
 from running

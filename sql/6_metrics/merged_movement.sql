@@ -12,15 +12,15 @@
 --   flows_id     VARCHAR  the movements and the cells that they are merged into, see study.od
 --   origin       UBIGINT  larger cell that they leave, see grid.cell
 --   destination  UBIGINT  larger cell that they are seen in next
---   raw          BIGINT   movements
---   constrained  BIGINT   movements within the bounds of time
+--   raw          DOUBLE   movements
+--   constrained  DOUBLE   movements within the bounds of time
 
 with everything as (
     select
         leaving.coarse as origin,
         arriving.coarse as destination,
-        sum(movement.raw)::bigint as raw,
-        sum(movement.constrained)::bigint as constrained
+        sum(movement.raw) as raw,
+        sum(movement.constrained) as constrained
     from metrics.movement as movement
     join grid.generalised as leaving
         on leaving.index_id = $index_id and leaving.coarse_id = $coarse_id and leaving.cell = movement.origin
@@ -34,8 +34,8 @@ enough_in_their_slot as (
     select
         origin,
         destination,
-        sum(raw)::bigint as raw,
-        sum(case when constrained_people >= $min_count then constrained else 0 end)::bigint as constrained
+        sum(raw) as raw,
+        sum(case when constrained_people >= $min_count then constrained else 0 end) as constrained
     from metrics.slot_movement
     where flows_id = $flows_id and people >= $min_count and $min_count > 1
     group by origin, destination

@@ -12,8 +12,8 @@
 --   flows_id     VARCHAR  release and bounds of time, see study.od
 --   origin       UBIGINT  cell that they leave, see grid.cell
 --   destination  UBIGINT  cell that they are seen in next
---   raw          BIGINT   movements
---   constrained  BIGINT   movements within the bounds of time
+--   raw          DOUBLE   movements
+--   constrained  DOUBLE   movements within the bounds of time
 
 with recorded as (
     select fix.person, fix.ts, fix.cell
@@ -42,8 +42,8 @@ select
     $flows_id as flows_id,
     origin,
     destination,
-    count(*) as raw,
-    count(*) filter (seconds between $shortest and $longest) as constrained
+    count(*)::double as raw,
+    (count(*) filter (seconds between $shortest and $longest))::double as constrained
 from step
 where origin <> destination
 group by origin, destination

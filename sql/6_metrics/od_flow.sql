@@ -16,11 +16,11 @@
 --   constrained  DOUBLE   movements within the bounds of time
 
 with between_cells as (
-    select origin, destination, raw, constrained
+    select origin, destination, raw::bigint as raw, constrained::bigint as constrained
     from metrics.movement
     where flows_id = $flows_id
     union all
-    select origin, destination, raw, constrained
+    select origin, destination, raw::bigint as raw, constrained::bigint as constrained
     from metrics.merged_movement
     where flows_id = $flows_id
 ),

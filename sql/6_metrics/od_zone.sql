@@ -16,7 +16,7 @@
 --   hotspot       BOOLEAN  whether the percentile is above that of the Lorenz curve
 
 with populated as (
-    select overlap.zone, sum(presence.person_hours * overlap.billionths) as billionths
+    select overlap.zone, sum(presence.person_hours::bigint * overlap.billionths) as billionths
     from metrics.presence as presence
     join grid.overlap as overlap
         on overlap.index_id = $index_id and overlap.zones_id = $zones_id and overlap.cell = presence.cell

@@ -16,6 +16,6 @@
 --   from_slot  INTEGER  first slot compared: the day's first, 0 for everything
 --   person     INTEGER  the person, see records.person
 --   track      INTEGER  the track, see attacks.track; null when there are fewer tracks than people
---   slots      BIGINT   slots compared: those in which the person is somewhere
+--   slots      INTEGER  slots compared: those in which the person is somewhere
 --   hits       BIGINT   slots in which the track is in the person's cell
 --   edits      BIGINT   insertions, deletions and replacements that turn the track's cells into the person's

@@ -13,7 +13,7 @@
 --   pairing      VARCHAR  how tracks were paired with people, see metrics.pair
 --   person       INTEGER  the person, see records.person
 --   up_to        INTEGER  upper end of the band in metres
---   slots        BIGINT   slots in this band
+--   slots        INTEGER  slots in this band
 --   millimetres  BIGINT   their distances, added up; whole numbers, so that the sum is the same in any order
 
 with place as (
@@ -75,7 +75,7 @@ select
     pairing,
     person,
     up_to,
-    count(*) as slots,
+    count(*)::integer as slots,
     sum(round(metres * 1000)::bigint)::bigint as millimetres
 from banded
 group by pairing, person, up_to

@@ -11,22 +11,22 @@
 -- reads:   metrics.target, metrics.anonymity, metrics.crowd, metrics.crowd_slot, metrics.habit, slots.timetable
 -- params:  leak_id, risk_id, known_id, keep
 -- columns:
---   leak_id       VARCHAR  the question, see study.leak
---   trace         INTEGER  the trace looked for, see metrics.target
---   person        INTEGER  whose it is, see records.person
---   k             BIGINT   traces in the anonymity set
---   slots         INTEGER  slots of the timetable: T
---   habits        INTEGER  slots in which the person has a habit
---   sensitive     INTEGER  those of them that are sensitive
---   prob_m        DOUBLE   the largest chance of the set over all slots: max attack probability
---   riskiest      INTEGER  the slot that has it, the first among equals
---   ntr           DOUBLE   habits / slots: rate of non-empty slots
---   ssr           DOUBLE   sensitive / slots: sensitive schedule rate
---   ssr_ntr       DOUBLE   sensitive / habits; null without habits
---   disclosed     VARCHAR  totally, partly, hidden or nothing; null without a set
---   schedules     BIGINT   different whole schedules in the set: distinct l
---   effective     DOUBLE   the same as entropy l
---   least_values  BIGINT   the fewest different habits in any slot in which a member has one: distinct l of the worst slot
+--   leak_id          VARCHAR  the question, see study.leak
+--   trace            INTEGER  the trace looked for, see metrics.target
+--   person           INTEGER  whose it is, see records.person
+--   k                BIGINT   traces in the anonymity set
+--   slots            INTEGER  slots of the timetable: T
+--   habit_slots      INTEGER  slots in which the person has a habit
+--   sensitive_slots  INTEGER  those of them that are sensitive
+--   prob_m           DOUBLE   the largest chance of the set over all slots: max attack probability
+--   riskiest         INTEGER  the slot that has it, the first among equals
+--   ntr              DOUBLE   habit_slots / slots: rate of non-empty slots
+--   ssr              DOUBLE   sensitive_slots / slots: sensitive schedule rate
+--   ssr_ntr          DOUBLE   sensitive_slots / habit_slots; null without habits
+--   disclosed        VARCHAR  totally, partly, hidden or nothing; null without a set
+--   schedules        BIGINT   different whole schedules in the set: distinct l
+--   effective        DOUBLE   the same as entropy l
+--   least_values     BIGINT   the fewest different habits in any slot in which a member has one: distinct l of the worst slot
 
 with timetable as (
     select count(*) as slots
@@ -45,14 +45,14 @@ looked_for as (
 habit as (
     select trace, number, cell
     from metrics.habit
-    where schedule_id = $known_id and keep = $keep and kept and number > 0
+    where schedule_id = $known_id and keep = $keep and is_habit and number > 0
 ),
 
 habits_of_person as (
     select
         who.trace,
-        count(*) as habits,
-        sum(case when common.common_cell = habit.cell then 1 else 0 end) as sensitive
+        count(*) as habit_slots,
+        sum(case when common.common_cell = habit.cell then 1 else 0 end) as sensitive_slots
     from looked_for as who
     join habit on habit.trace = who.trace
     left join metrics.crowd_slot as common
@@ -87,8 +87,8 @@ counted as (
         who.k,
         who.crowd,
         timetable.slots,
-        coalesce(own.habits, 0) as habits,
-        case when who.crowd is not null then coalesce(own.sensitive, 0) end as sensitive
+        coalesce(own.habit_slots, 0) as habit_slots,
+        case when who.crowd is not null then coalesce(own.sensitive_slots, 0) end as sensitive_slots
     from looked_for as who
     cross join timetable
     left join habits_of_person as own on own.trace = who.trace
@@ -100,18 +100,18 @@ select
     counted.person,
     counted.k,
     counted.slots::integer as slots,
-    counted.habits::integer as habits,
-    counted.sensitive::integer as sensitive,
+    counted.habit_slots::integer as habit_slots,
+    counted.sensitive_slots::integer as sensitive_slots,
     case when counted.crowd is not null then coalesce(best.prob_m, 0) end as prob_m,
     riskiest.number as riskiest,
-    counted.habits / counted.slots::double as ntr,
-    counted.sensitive / counted.slots::double as ssr,
-    counted.sensitive / nullif(counted.habits, 0)::double as ssr_ntr,
+    counted.habit_slots / counted.slots::double as ntr,
+    counted.sensitive_slots / counted.slots::double as ssr,
+    counted.sensitive_slots / nullif(counted.habit_slots, 0)::double as ssr_ntr,
     case
         when counted.crowd is null then null
-        when counted.habits = 0 then 'nothing'
-        when counted.sensitive = counted.habits then 'totally'
-        when counted.sensitive > 0 then 'partly'
+        when counted.habit_slots = 0 then 'nothing'
+        when counted.sensitive_slots = counted.habit_slots then 'totally'
+        when counted.sensitive_slots > 0 then 'partly'
         else 'hidden'
     end as disclosed,
     case when counted.crowd is not null then coalesce(best.schedules, 1) end as schedules,

@@ -13,7 +13,7 @@
 --   pairing         VARCHAR  how tracks were paired with people, see metrics.pair
 --   person          INTEGER  the person, see records.person
 --   track           INTEGER  the track taken for the person; null where there is none
---   slots           BIGINT   slots compared
+--   slots           INTEGER  slots compared
 --   hits            BIGINT   slots in which the track is in the person's cell
 --   accuracy        DOUBLE   hits / slots
 --   day_accuracy    DOUBLE   the same when each day is paired by itself (stage 2)
@@ -28,7 +28,7 @@ with agreement as (
         pairing,
         person,
         max(track) filter (where stage = 3) as track,
-        sum(slots) filter (where stage = 3)::bigint as slots,
+        sum(slots) filter (where stage = 3)::integer as slots,
         sum(hits) filter (where stage = 3)::bigint as hits,
         sum(edits) filter (where stage = 3)::bigint as edits,
         sum(hits) filter (where stage = 2) / sum(slots) filter (where stage = 2)::double as day_accuracy,

@@ -12,12 +12,12 @@
 --
 -- `estimate` gives every person the same weight; `low` and `high` as in metrics.place_share.
 --
--- grain:   release_id, part, model, metres
+-- grain:   release_id, time_of_day, model, metres
 -- reads:   slots.position, counts.release, grid.cell
 -- params:  release_id, slots_per_day, night_slots
 -- columns:
 --   release_id   VARCHAR  the release
---   part         VARCHAR  part of the day in which the move begins: night or day
+--   time_of_day  VARCHAR  part of the day in which the move begins: night or day
 --   model        VARCHAR  what is expected: stay or velocity
 --   metres       INTEGER  largest error counted: 0, 250, 500, up to 5,000
 --   people       BIGINT   people with such moves
@@ -37,7 +37,7 @@ step as (
     select
         person,
         slot,
-        case when slot % $slots_per_day < $night_slots then 'night' else 'day' end as part,
+        case when slot % $slots_per_day < $night_slots then 'night' else 'day' end as time_of_day,
         lag(slot) over in_time as previous_slot,
         lead(slot) over in_time as next_slot,
         lag(cell) over in_time as previous_cell,
@@ -49,28 +49,28 @@ step as (
 ),
 
 predictable as (
-    select person, part, case when part = 'day' then previous_cell end as previous_cell, cell, next_cell
+    select person, time_of_day, case when time_of_day = 'day' then previous_cell end as previous_cell, cell, next_cell
     from step
     where
         next_slot = slot + 1
         and next_slot % $slots_per_day > 0
-        and (part = 'night' or previous_slot = slot - 1)
+        and (time_of_day = 'night' or previous_slot = slot - 1)
 ),
 
 same_move as (
-    select person, part, previous_cell, cell, next_cell, count(*) as transitions
+    select person, time_of_day, previous_cell, cell, next_cell, count(*) as transitions
     from predictable
-    group by person, part, previous_cell, cell, next_cell
+    group by person, time_of_day, previous_cell, cell, next_cell
 ),
 
 predicted as (
-    select move.person, move.part, 'stay' as model, move.transitions, move.next_cell, here.x, here.y
+    select move.person, move.time_of_day, 'stay' as model, move.transitions, move.next_cell, here.x, here.y
     from same_move as move
     join place as here on here.cell = move.cell
     union all
     select
         move.person,
-        move.part,
+        move.time_of_day,
         'velocity' as model,
         move.transitions,
         move.next_cell,
@@ -84,7 +84,7 @@ predicted as (
 error as (
     select
         predicted.person,
-        predicted.part,
+        predicted.time_of_day,
         predicted.model,
         predicted.transitions,
         sqrt(pow(predicted.x - next.x, 2) + pow(predicted.y - next.y, 2)) as metres
@@ -95,31 +95,31 @@ error as (
 person_error as (
     select
         person,
-        part,
+        time_of_day,
         model,
         greatest(ceil((metres - 0.001) / 250), 0)::integer * 250 as metres,
         sum(transitions) as transitions,
-        sum(sum(transitions)) over (partition by person, part, model) as transitions_of_the_person
+        sum(sum(transitions)) over (partition by person, time_of_day, model) as transitions_of_the_person
     from error
-    group by person, part, model, greatest(ceil((metres - 0.001) / 250), 0)::integer * 250
+    group by person, time_of_day, model, greatest(ceil((metres - 0.001) / 250), 0)::integer * 250
 ),
 
 -- Shares are summed in decimals: a sum of doubles would depend on the number of threads.
 sum_over_people as (
     select
-        part,
+        time_of_day,
         model,
         metres,
         sum(transitions) as transitions,
         sum((transitions / transitions_of_the_person::double)::decimal(18, 12)) as shares
     from person_error
-    group by part, model, metres
+    group by time_of_day, model, metres
 ),
 
 population as (
-    select part, model, count(distinct person) as people, sum(transitions)::bigint as transitions
+    select time_of_day, model, count(distinct person) as people, sum(transitions)::bigint as transitions
     from person_error
-    group by part, model
+    group by time_of_day, model
 ),
 
 up_to as (
@@ -128,7 +128,7 @@ up_to as (
 
 cumulated as (
     select
-        population.part,
+        population.time_of_day,
         population.model,
         up_to.metres,
         population.people,
@@ -137,13 +137,13 @@ cumulated as (
     from population
     cross join up_to
     left join sum_over_people as found
-        on found.part = population.part and found.model = population.model and found.metres <= up_to.metres
-    group by population.part, population.model, up_to.metres, population.people, population.transitions
+        on found.time_of_day = population.time_of_day and found.model = population.model and found.metres <= up_to.metres
+    group by population.time_of_day, population.model, up_to.metres, population.people, population.transitions
 ),
 
 wilson as (
     select
-        part,
+        time_of_day,
         model,
         metres,
         (estimate + 1.9208 / people) / (1 + 3.8416 / people) as middle,
@@ -153,7 +153,7 @@ wilson as (
 
 select
     $release_id as release_id,
-    part,
+    time_of_day,
     model,
     metres::integer as metres,
     people,
@@ -162,4 +162,4 @@ select
     greatest(least(middle - half, estimate), 0) as low,
     least(greatest(middle + half, estimate), 1) as high
 from cumulated
-join wilson using (part, model, metres)
+join wilson using (time_of_day, model, metres)

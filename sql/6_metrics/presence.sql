@@ -9,7 +9,7 @@
 -- columns:
 --   flows_id      VARCHAR  release and bounds of time, see study.od
 --   cell          UBIGINT  the cell, see grid.cell
---   person_hours  BIGINT   distinct people of each hour, summed over the hours
+--   person_hours  DOUBLE   distinct people of each hour, summed over the hours
 
 with seen as (
     select distinct fix.cell, floor(epoch(fix.ts) / 3600)::bigint as hour, fix.person
@@ -25,6 +25,6 @@ with seen as (
         and clock.slot < person.first_slot + $slots
 )
 
-select $flows_id as flows_id, cell, count(*) as person_hours
+select $flows_id as flows_id, cell, count(*)::double as person_hours
 from seen
 group by cell

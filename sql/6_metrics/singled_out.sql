@@ -20,7 +20,7 @@
 --   estimate       DOUBLE   unique_people / people
 --   low            DOUBLE   lower end of the 95 % interval of the estimate
 --   high           DOUBLE   upper end
---   seed           VARCHAR  seed of the draws
+--   seed           BIGINT   seed of the draws
 
 with size as (
     select unnest(range(1, 6)) as points
@@ -92,6 +92,6 @@ select
     estimate,
     greatest(least(middle - half, estimate), 0) as low,
     least(greatest(middle + half, estimate), 1) as high,
-    $seed as seed
+    $seed::bigint as seed
 from population
 join wilson using (knowledge, points)

@@ -14,9 +14,9 @@
 --   origin              UBIGINT  larger cell that they leave, see grid.cell
 --   destination         UBIGINT  larger cell that they are seen in next
 --   people              BIGINT   people who make the movement in this slot
---   raw                 BIGINT   movements
+--   raw                 DOUBLE   movements
 --   constrained_people  BIGINT   people who make it within the bounds of time
---   constrained         BIGINT   movements within the bounds of time
+--   constrained         DOUBLE   movements within the bounds of time
 
 with recorded as (
     select fix.person, fix.ts, fix.cell, (clock.slot - person.first_slot)::integer as slot
@@ -49,9 +49,9 @@ select
     leaving.coarse as origin,
     arriving.coarse as destination,
     count(distinct step.person) as people,
-    count(*) as raw,
+    count(*)::double as raw,
     count(distinct step.person) filter (step.in_bounds) as constrained_people,
-    count(*) filter (step.in_bounds) as constrained
+    (count(*) filter (step.in_bounds))::double as constrained
 from step
 join grid.generalised as leaving
     on leaving.index_id = $index_id and leaving.coarse_id = $coarse_id and leaving.cell = step.origin

@@ -1,18 +1,18 @@
 -- metrics.top_set: with how many others each person, and each track, shares the set of most frequent cells.
 --
--- The k cells with most slots; among equals the one visited first, then the smaller id. Somebody seen in
--- fewer than k cells has them all as the set. Truth and recovered are taken over the same slots, those
+-- The cells with most slots; among equals the one visited first, then the smaller id. Somebody seen in
+-- fewer than that has them all as the set. Truth and recovered are taken over the same slots, those
 -- that the run has. Alone with the set: shared_by is 1. The share of such members is the uniqueness of
 -- xu2017; the mean of 1 / shared_by is the number of distinct sets / members, which the published code of
 -- dsilva2024 reports.
 --
--- grain:   run_id, of, k, member
+-- grain:   run_id, of, places, member
 -- reads:   attacks.track, slots.position
 -- params:  run_id, release_id
 -- columns:
 --   run_id     VARCHAR  the run, see study.run
 --   of         VARCHAR  truth or recovered
---   k          INTEGER  size of the set, 1 to 5
+--   places     INTEGER  how many of the most frequent cells are in the set, 1 to 5
 --   member     INTEGER  the person (of truth) or the track (of recovered)
 --   shared_by  BIGINT   members with this very set, this one included
 
@@ -38,16 +38,16 @@ ranked as (
 ),
 
 top_set as (
-    select ranked.of, size.k, ranked.member, list_sort(list(ranked.cell)) as cells
+    select ranked.of, size.places, ranked.member, list_sort(list(ranked.cell)) as cells
     from ranked
-    join (select unnest([1, 2, 3, 4, 5]) as k) as size on ranked.place <= size.k
-    group by ranked.of, size.k, ranked.member
+    join (select unnest([1, 2, 3, 4, 5]) as places) as size on ranked.place <= size.places
+    group by ranked.of, size.places, ranked.member
 )
 
 select
     $run_id as run_id,
     of,
-    k,
+    places,
     member,
-    count(*) over (partition by of, k, cells) as shared_by
+    count(*) over (partition by of, places, cells) as shared_by
 from top_set

@@ -2,7 +2,7 @@
 --
 -- By least squares, over steps from 1 on, with a, b, c > 0. Standard errors are those of nonlinear least squares,
 -- p-values two-sided from Student's t with points - 3 degrees of freedom. Where no curve can be fitted,
--- `said` tells why and the numbers are null. The larger b, the dearer the first steps of protection.
+-- `reason` tells why and the numbers are null. The larger b, the dearer the first steps of protection.
 --
 -- grain:      tradeoff_id, zones_id, knowledge, flows, measure
 -- written by: trajlab.utility.tradeoff
@@ -12,7 +12,7 @@
 --   knowledge    VARCHAR  what is known of people
 --   flows        VARCHAR  raw or constrained, see metrics.movement
 --   measure      VARCHAR  all, pareto, backbone, hotspot or commuters, see metrics.utility
---   points       INTEGER  generalisations with a risk and a loss
+--   steps        INTEGER  generalisations with a risk and a loss
 --   a            DOUBLE   factor
 --   b            DOUBLE   exponent
 --   c            DOUBLE   loss where nobody is at risk
@@ -23,4 +23,4 @@
 --   b_p          DOUBLE   the same for b
 --   c_p          DOUBLE   the same for c
 --   r2           DOUBLE   share of the variance of the loss that the curve explains
---   said         VARCHAR  why no curve was fitted; null where one was
+--   reason       VARCHAR  why no curve was fitted; null where one was

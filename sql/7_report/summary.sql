@@ -17,11 +17,11 @@
 --   people           BIGINT   people in the release
 --   cells            BIGINT   cells with a published count
 --   counts           BIGINT   published counts
---   flows            BIGINT   published flows
+--   flow_counts      BIGINT   published flows
 --   median_count     DOUBLE   median of the published counts
 --   alone            DOUBLE   share of published counts that are one
 --   hidden           DOUBLE   share of person-slots left out by suppression
---   observed         DOUBLE   share of person-slots known from records, the rest filled
+--   observed_share   DOUBLE   share of person-slots known from records, the rest filled
 
 with published as (
     select
@@ -37,7 +37,7 @@ with published as (
 ),
 
 flows as (
-    select release_id, count(*) as flows
+    select release_id, count(*) as flow_counts
     from counts.flow
     where release_id = $release_id
     group by release_id
@@ -47,7 +47,7 @@ truth as (
     select
         release_id,
         count(*) as person_slots,
-        avg(case when observed then 1.0 else 0.0 end) as observed
+        avg(case when observed then 1.0 else 0.0 end) as observed_share
     from slots.position
     where release_id = $release_id
     group by release_id
@@ -63,11 +63,11 @@ select
     made.people,
     coalesce(published.cells, 0) as cells,
     coalesce(published.counts, 0) as counts,
-    coalesce(flows.flows, 0) as flows,
+    coalesce(flows.flow_counts, 0) as flow_counts,
     published.median_count,
     published.alone,
     1 - coalesce(published.person_slots, 0) / truth.person_slots::double as hidden,
-    truth.observed
+    truth.observed_share
 from counts.release as release
 join study.release as made using (release_id)
 join truth using (release_id)

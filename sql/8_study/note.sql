@@ -3,10 +3,10 @@
 -- Records left out or moved at the edge of the study box, hours that are those of UTC because no zone was
 -- given, positions that are mostly filled in. A release without such things has no row.
 --
--- grain:      release_id, about
+-- grain:      release_id, subject
 -- written by: trajlab.release.making
 -- columns:
 --   release_id  VARCHAR  the release
---   about       VARCHAR  outside, tz or filled
+--   subject     VARCHAR  outside, tz or filled
 --   share       DOUBLE   share of the records, or of the positions, that it concerns
 --   note        VARCHAR  the same in words

@@ -16,7 +16,7 @@
 --   zones             BIGINT   how many zones there are
 --   shortest_minutes  DOUBLE   least time between the two records of a constrained movement
 --   longest_minutes   DOUBLE   most time between them
---   pareto            DOUBLE   share of everything that the largest flows make up
+--   pareto_share      DOUBLE   share of everything that the largest flows make up
 --   alpha             DOUBLE   significance of the disparity filter
 --   raw               DOUBLE   movements
 --   constrained       DOUBLE   movements within the bounds of time

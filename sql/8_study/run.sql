@@ -11,7 +11,7 @@
 --   attack      VARCHAR  name of the attack
 --   seed        BIGINT   seed of its chance
 --   settings    VARCHAR  JSON: every setting of the attack, sorted by name
---   people      INTEGER  tracks recovered
+--   people      BIGINT   people whose tracks were recovered
 --   days        INTEGER  days recovered so far
 --   complete    BOOLEAN  whether every day of the release is recovered
 --   versions    VARCHAR  JSON: versions of trajlab, numpy, scipy and POT

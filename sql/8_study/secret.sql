@@ -7,5 +7,5 @@
 -- grain:      name
 -- written by: trajlab.protect
 -- columns:
---   name   VARCHAR  what the secret is for
---   value  VARCHAR  the secret, in hexadecimal digits
+--   name    VARCHAR  what the secret is for
+--   secret  VARCHAR  the secret, in hexadecimal digits

@@ -7,7 +7,7 @@
 -- columns:
 --   tradeoff_id  VARCHAR  the study, see study.tradeoff
 --   zones_id     UBIGINT  zones that flows are compared between, see grid.index
---   zones        VARCHAR  what they were called when asked for
+--   zones_name   VARCHAR  what they were called when asked for
 --   step         INTEGER  number of the generalisation, from 1; 0 for the release itself
 --   index_name   VARCHAR  index of its cells
 --   coarse_id    UBIGINT  its id, see grid.index

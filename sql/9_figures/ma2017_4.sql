@@ -25,7 +25,7 @@ share_of_people as (
         leak.min_k,
         curve.metric,
         rate.hundredths,
-        coalesce(max(curve.share) filter (round(100 * curve.value) <= rate.hundredths), 0) as share
+        coalesce(max(curve.share) filter (round(100 * curve.threshold) <= rate.hundredths), 0) as share
     from figures.ma2017_leak as leak
     join metrics.leak_curve as curve using (leak_id, min_k)
     cross join rate

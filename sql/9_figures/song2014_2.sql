@@ -5,7 +5,7 @@
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release
---   series_order  BIGINT   place of the series in the legend
+--   series_order  INTEGER  place of the series in the legend
 --   series        VARCHAR  before, or the length of the windows
 --   x_value       DOUBLE   random points known
 --   estimate      DOUBLE   share of unique traces
@@ -30,7 +30,7 @@ with window_searched as (
 
 select
     searched.release_id,
-    searched.series_order,
+    searched.series_order::integer as series_order,
     searched.series,
     searched.known::double as x_value,
     score.estimate,

@@ -7,7 +7,7 @@
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release
---   series_order  BIGINT   place of the series in the legend
+--   series_order  INTEGER  place of the series in the legend
 --   series        VARCHAR  before, or the length of the windows
 --   x_value       DOUBLE   people that share two points
 --   estimate      DOUBLE   share of traces

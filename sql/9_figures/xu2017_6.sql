@@ -21,4 +21,4 @@ select
     low,
     high
 from metrics.prediction_error
-where part = 'day'
+where time_of_day = 'day'

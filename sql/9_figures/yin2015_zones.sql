@@ -20,7 +20,7 @@ with longest as (
 ),
 
 zone as (
-    select distinct longest.release_id, longest.tradeoff_id, step.zones_id, step.zones as name, od.zones
+    select distinct longest.release_id, longest.tradeoff_id, step.zones_id, step.zones_name as name, od.zones
     from longest
     join study.tradeoff_step as step using (tradeoff_id)
     join study.od as od on od.zones_id = step.zones_id and od.release_id = longest.release_id

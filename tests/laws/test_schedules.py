@@ -232,7 +232,7 @@ def test_rates_and_probabilities_stay_within_their_bounds(seed):
     )
     assert all(total == pytest.approx(1) for total in shares["total"])
     curves = lab.sql(
-        "select metric, min_k, share from metrics.leak_curve where leak_id = $id order by metric, min_k, value",
+        "select metric, min_k, share from metrics.leak_curve where leak_id = $id order by metric, min_k, threshold",
         id=leak.id,
     )
     for _, curve in curves.group_by("metric", "min_k"):
@@ -253,7 +253,7 @@ def test_a_set_of_identical_people_discloses_everything(seed):
     for row in rows:
         assert row["ssr"] == row["ntr"]
         assert row["schedules"] == 1
-        assert row["disclosed"] == ("totally" if row["habits"] else "nothing")
+        assert row["disclosed"] == ("totally" if row["habit_slots"] else "nothing")
 
 
 @few

@@ -196,7 +196,9 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
         """
     elif "od_id" in query.params:
         own = "" if query.table == "metrics.od_flow" else "where not generalised"
-        several = f"select od_id, flows_id, index_id, zones_id, zones, pareto, alpha from study.od {own}"
+        several = (
+            f"select od_id, flows_id, index_id, zones_id, zones, pareto_share as pareto, alpha from study.od {own}"
+        )
     elif "utility_id" in query.params:
         several = "select utility_id, before_id, after_id from study.utility"
     elif "tradeoff_id" in query.params:

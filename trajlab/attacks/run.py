@@ -204,7 +204,7 @@ def _steps(run: Run, steps: Sequence[Step]) -> pl.DataFrame:
         "slot": pl.Int32, "stage": pl.String, "sources": pl.Int64, "sinks": pl.Int64,
         "cost": pl.Float64, "bound": pl.Float64, "rounds": pl.Int32,
     }  # fmt: skip
-    frame = pl.DataFrame([dataclasses.asdict(step) for step in steps], schema=schema)
+    frame = pl.DataFrame([dataclasses.asdict(step) for step in steps], schema=schema).rename({"stage": "phase"})
     gap = pl.when(pl.col("cost") > 0).then((pl.col("cost") - pl.col("bound")) / pl.col("cost")).otherwise(0.0)
     return frame.with_columns(run_id=pl.lit(run.id), gap=gap)
 
@@ -268,7 +268,7 @@ def _adopt(store: Store, release: Release) -> None:
         "fill": "as published",
         "min_count": release.min_count,
     }
-    nothing = {name: pl.lit(None) for name in ("lng", "lat", "area_km2", "parent", "polygon")}
+    nothing = {name: pl.lit(None) for name in ("lng", "lat", "area_km2", "parent_cell", "polygon")}
     calendar = pl.DataFrame({"slot": slot, "starts": starts}).with_columns(
         release_id=pl.lit(release.id),
         day=pl.col("slot") // release.slots_per_day,

@@ -66,11 +66,11 @@ def study_tradeoff(args: argparse.Namespace) -> None:
             print(note)
         print(found)
         print(found.told)
-        fitted = found.fits.filter(found.fits["said"].is_null()).drop("a_error", "c_error", "a_p", "c_p", "said")
+        fitted = found.fits.filter(found.fits["reason"].is_null()).drop("a_error", "c_error", "a_p", "c_p", "reason")
         if len(fitted):
             show(fitted, "table", 200)
-        for said, curves in found.fits.drop_nulls("said").group_by("said", maintain_order=True).len().iter_rows():
-            print(f"no curve for {curves} of {len(found.fits)} pairs of adversary and measure: {said}")
+        for reason, curves in found.fits.drop_nulls("reason").group_by("reason", maintain_order=True).len().iter_rows():
+            print(f"no curve for {curves} of {len(found.fits)} pairs of adversary and measure: {reason}")
         if args.output:
             print(f"wrote {found.save(args.output)}")
 

@@ -73,7 +73,8 @@ having people > 0
 order by min_k
 """
 _EXTRACTED = """
-select coalesce(slot.name, 'no slot') as slot, score.lessons, score.found, score.matched, score.kept, score.kept_matched
+select coalesce(slot.name, 'no slot') as slot, score.lessons,
+    score.usual_places, score.matched, score.habits, score.habits_matched
 from metrics.extraction as score
 join study.leak as leak using (leak_id)
 left join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number

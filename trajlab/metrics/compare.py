@@ -71,7 +71,7 @@ def top_sets(cells: Cells, most: int = 5) -> pl.DataFrame:
     shared = (
         ranked.group_by("member", maintain_order=True)
         .agg(pl.col("cell").head(k).sort())
-        .select(pl.lit(k).alias("k"), "member", pl.len().over("cell").alias("shared_by"))
+        .select(pl.lit(k).alias("places"), "member", pl.len().over("cell").alias("shared_by"))
         for k in range(1, most + 1)
     )
     return pl.concat(shared)

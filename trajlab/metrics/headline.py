@@ -68,10 +68,10 @@ def _recovered(people: pl.DataFrame) -> Iterator[_Score]:
 
 
 def _shared(sets: pl.DataFrame) -> Iterator[_Score]:
-    for (of, k), members in sets.group_by("of", "k", maintain_order=True):
+    for (of, places), members in sets.group_by("of", "places", maintain_order=True):
         shared_by = _values(members["shared_by"])
-        yield _Score(str(of), "unique_share", int(str(k)), "none", (shared_by == 1).astype(np.float64))
-        yield _Score(str(of), "distinct_share", int(str(k)), "none", 1 / shared_by)
+        yield _Score(str(of), "unique_share", int(str(places)), "none", (shared_by == 1).astype(np.float64))
+        yield _Score(str(of), "distinct_share", int(str(places)), "none", 1 / shared_by)
 
 
 def _values(column: pl.Series) -> npt.NDArray[np.float64]:

@@ -92,10 +92,10 @@ def _refuse_guessable(key: str) -> None:
 
 
 def _secret(store: Store) -> str:
-    found = store.rows("select value from study.secret where name = 'pseudonyms'")
+    found = store.rows("select secret from study.secret where name = 'pseudonyms'")
     if not found:
         drawn = secrets.token_hex(32)
-        store.insert("study.secret", pl.DataFrame({"name": ["pseudonyms"], "value": [drawn]}))
+        store.insert("study.secret", pl.DataFrame({"name": ["pseudonyms"], "secret": [drawn]}))
         return drawn
     return str(found[0][0])
 

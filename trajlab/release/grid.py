@@ -95,7 +95,7 @@ def study_area(store: Store, box: Box | None = None) -> StudyArea:
         box=box or _inhabited_box(store),
         stations=_reference(store, "select station, lat, lng from records.station order by station"),
         places=_reference(store, "select place, lat, lng, parent from records.place order by place"),
-        zones=_reference(store, "select zone, parent, polygon from records.zone order by zone"),
+        zones=_reference(store, "select name as zone, parent, outline as polygon from records.zone order by name"),
     )
 
 
@@ -120,7 +120,7 @@ def add_cells(store: Store, index: SpatialIndex, index_id: int, cells: np.ndarra
             "x": x,
             "y": y,
             "area_km2": index.area_km2(cells),
-            "parent": index.parent(cells),
+            "parent_cell": index.parent(cells),
             "polygon": shapely.to_wkt(index.polygon(cells), rounding_precision=7).tolist(),
         }
     )

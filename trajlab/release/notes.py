@@ -23,7 +23,7 @@ def of(store: Store, release_id: str) -> tuple[str, ...]:
     if not store.rows("select 1 from duckdb_tables() where schema_name = 'study' and table_name = 'note'"):
         return ()
     found = store.rows(
-        "select note from study.note where release_id = $id order by not starts_with(note, 'warning'), about",
+        "select note from study.note where release_id = $id order by not starts_with(note, 'warning'), subject",
         id=release_id,
     )
     return tuple(note for (note,) in found)
@@ -42,12 +42,12 @@ def write(store: Store, release_id: str, *, zone_given: bool) -> None:
         found.append(("tz", 1.0, NO_ZONE))
     rows = [(release_id, *one) for one in found if one is not None]
     if rows:
-        store.insert("study.note", pl.DataFrame(rows, schema=["release_id", "about", "share", "note"], orient="row"))
+        store.insert("study.note", pl.DataFrame(rows, schema=["release_id", "subject", "share", "note"], orient="row"))
 
 
 def zone_was_meant(store: Store, release_id: str) -> None:
     """Somebody asks for the release again and says UTC: there is nothing to note any more."""
-    store.con.execute("delete from study.note where release_id = $id and about = 'tz'", {"id": release_id})
+    store.con.execute("delete from study.note where release_id = $id and subject = 'tz'", {"id": release_id})
 
 
 def _outside(store: Store, release_id: str) -> tuple[str, float, str] | None:
@@ -74,7 +74,7 @@ def _outside(store: Store, release_id: str) -> tuple[str, float, str] | None:
 
 
 def _filled(store: Store, release_id: str) -> tuple[str, float, str] | None:
-    ((observed,),) = store.rows("select observed from report.summary where release_id = $id", id=release_id)
+    ((observed,),) = store.rows("select observed_share from report.summary where release_id = $id", id=release_id)
     if 1 - observed <= MOSTLY:
         return None
     told = (

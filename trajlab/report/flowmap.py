@@ -32,7 +32,7 @@ with compared as (
     select utility.before_id, utility.after_id, step.zones_id, step.index_name
     from study.tradeoff_step as step
     join study.utility as utility using (utility_id)
-    where step.tradeoff_id = $tradeoff_id and step.zones = $zones
+    where step.tradeoff_id = $tradeoff_id and step.zones_name = $zones
     order by step.size_m desc nulls last, step.step desc, step.zones_id
     limit 1
 ),

@@ -93,10 +93,10 @@ order by min_k
 """
 
 CURVE = """
-select metric, value, share
+select metric, threshold as value, share
 from metrics.leak_curve
 where leak_id = $leak_id and min_k = $min_k and metric in ('prob_m', 'ssr', 'ntr', 'ssr_ntr')
-order by metric, value
+order by metric, threshold
 """
 
 BY_SLOT = """
@@ -116,7 +116,8 @@ order by score.number
 
 EXTRACTED = """
 select
-    coalesce(slot.name, 'in no slot') as slot, score.lessons, score.found, score.matched, score.kept, score.kept_matched
+    coalesce(slot.name, 'in no slot') as slot, score.lessons,
+    score.usual_places as found, score.matched, score.habits as kept, score.habits_matched as kept_matched
 from metrics.extraction as score
 join study.leak as leak on leak.leak_id = score.leak_id
 left join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number

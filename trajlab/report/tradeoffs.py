@@ -152,7 +152,7 @@ def loss_by_risk(points: pl.DataFrame, fits: pl.DataFrame, knowledge: str, flows
         pairs = some.filter(zones=zones).select("risk", "loss").drop_nulls().rows()
         fitted = fits.filter(zones=zones, knowledge=knowledge, flows=flows, measure=measure).row(0, named=True)
         curves.append(Curve(fitted_name(zones, fitted), pairs, _fitted(fitted, [x for x, _ in pairs])))
-        said += [fitted["said"].partition(":")[0]] if fitted["said"] else []
+        said += [fitted["reason"].partition(":")[0]] if fitted["reason"] else []
     return Curves(
         f"Loss of utility by the share singled out, {naming.knowledge(knowledge)}",
         curves,

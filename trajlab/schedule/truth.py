@@ -100,4 +100,4 @@ def _lessons(store: Store, truth: pl.DataFrame) -> pl.DataFrame:
         raise ScheduleError(
             f"none of the {truth['uid'].n_unique():,} people with true timetables has records: is uid written as there?"
         )
-    return known.select("person", "weekday", pl.col("from").alias("begins"), pl.col("to").alias("ends"), "place")
+    return known.select("person", "weekday", "place", begin_minute="from", end_minute="to")

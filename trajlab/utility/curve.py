@@ -23,9 +23,9 @@ STEP = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Estimates, their standard errors, and the chance of such estimates were they 0; else `said` tells why not."""
+    """Estimates, their standard errors, and the chance of such estimates were they 0; else `reason` tells why not."""
 
-    points: int
+    steps: int
     a: float | None = None
     b: float | None = None
     c: float | None = None
@@ -36,7 +36,7 @@ class Curve:
     b_p: float | None = None
     c_p: float | None = None
     r2: float | None = None
-    said: str | None = None
+    reason: str | None = None
 
 
 def fit(risk: npt.ArrayLike, loss: npt.ArrayLike) -> Curve:
@@ -47,24 +47,24 @@ def fit(risk: npt.ArrayLike, loss: npt.ArrayLike) -> Curve:
     x, y = np.asarray(risk, dtype=np.float64), np.asarray(loss, dtype=np.float64)
     usable = np.isfinite(x) & np.isfinite(y) & (x >= 0)
     x, y = x[usable], y[usable]
-    if said := _unfit(x, y):
-        return Curve(len(x), said=said)
+    if reason := _unfit(x, y):
+        return Curve(len(x), reason=reason)
     top = x.max()
     b, end = _exponent(x / top, y, highest=_highest(x))
     if end:
-        return Curve(len(x), said=f"no convergence: the {end} b is, the better the points fit, {b:.3g} and beyond")
+        return Curve(len(x), reason=f"no convergence: the {end} b is, the better the points fit, {b:.3g} and beyond")
     bent = (x / top) ** b
     away = bent - bent.mean()
     steep = float(-away @ y / (away @ away))  # of the line through (x / top)^b, which is a top^b
     c = float(y.mean() + steep * bent.mean())
     if not (steep > 0 and c > 0):
         what = "loss does not fall as risk rises" if not steep > 0 else "c would not be above 0"
-        return Curve(len(x), said=f"{what}: no curve -a x^b + c with a, b, c > 0 describes the points")
+        return Curve(len(x), reason=f"{what}: no curve -a x^b + c with a, b, c > 0 describes the points")
     left = y + steep * bent - c
     slopes = np.column_stack([-bent, -steep * bent * np.log(np.where(x > 0, x, 1.0)), np.ones(len(x))])
     errors = _errors(slopes, float(left @ left))
     if errors is None:
-        return Curve(len(x), said="no convergence: other values of a, b and c fit the points as well")
+        return Curve(len(x), reason="no convergence: other values of a, b and c fit the points as well")
     r2 = 1 - float(left @ left) / float(((y - y.mean()) ** 2).sum())
     p = _chances([steep, b, c], errors, free=len(x) - 3)
     shrunk = float(top**b)

@@ -182,7 +182,7 @@ class Matrices:
             "zones": len(self.target.zones),
             "shortest_minutes": settings.shortest,
             "longest_minutes": settings.longest,
-            "pareto": settings.pareto,
+            "pareto_share": settings.pareto,
             "alpha": settings.alpha,
             "raw": raw,
             "constrained": constrained,

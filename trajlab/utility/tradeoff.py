@@ -75,7 +75,7 @@ class Tradeoff:
 
     def __repr__(self) -> str:
         steps = self.points.filter(pl.col("step") > 0)["step"].n_unique()
-        fitted = int(self.fits["said"].is_null().sum())
+        fitted = int(self.fits["reason"].is_null().sum())
         curves = f"{fitted} of {len(self.fits)} curves fitted"
         return f"<Tradeoff {self.id}: {steps} generalisations, {curves}, basis {self.basis}>"
 
@@ -176,7 +176,8 @@ def load(store: Store, tradeoff_id: str) -> Tradeoff:
     if not found:
         known = [name for (name,) in store.rows("select tradeoff_id from study.tradeoff")]
         raise UnknownNameError("trade-off", tradeoff_id, known)
-    named = "join (select distinct zones_id, zones from study.tradeoff_step where tradeoff_id = $id) using (zones_id)"
+    names = "select distinct zones_id, zones_name as zones from study.tradeoff_step where tradeoff_id = $id"
+    named = f"join ({names}) using (zones_id)"
     of_this = "where tradeoff_id = $id"
     points = store.frame(
         f"select * exclude (tradeoff_id, zones_id) from metrics.tradeoff {named} {of_this} "  # noqa: S608
@@ -242,7 +243,7 @@ def _describe(
         {
             "tradeoff_id": tradeoff_id,
             "zones_id": zones.index_id,
-            "zones": name,
+            "zones_name": name,
             "step": n,
             "index_name": side.index.name,
             "coarse_id": side.index_id,
@@ -276,7 +277,7 @@ def _fit(store: Store, tradeoff_id: str) -> None:
     ]
     numbers = dict.fromkeys(("a", "b", "c", *(f"{x}_{y}" for x in "abc" for y in ("error", "p")), "r2"), pl.Float64)
     frame = pl.DataFrame(
-        rows, schema_overrides={**numbers, "points": pl.Int32, "said": pl.String, "zones_id": pl.UInt64}
+        rows, schema_overrides={**numbers, "steps": pl.Int32, "reason": pl.String, "zones_id": pl.UInt64}
     )
     store.insert("metrics.tradeoff_fit", frame.with_columns(tradeoff_id=pl.lit(tradeoff_id)))
     store.check_grain(Query.load("metrics.tradeoff_fit"), tradeoff_id=tradeoff_id)

@@ -56,10 +56,10 @@ order by places
 """
 
 ERRORS = """
-select part, model, metres, transitions, estimate, low, high
+select time_of_day as part, model, metres, transitions, estimate, low, high
 from metrics.prediction_error
 where release_id = $release_id
-order by part desc, model, metres
+order by time_of_day desc, model, metres
 """
 
 GAIN = """

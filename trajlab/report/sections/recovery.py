@@ -37,7 +37,7 @@ _DRAWN = charts.SERIES - 1
 _EXACT = 0.001
 
 ERRORS = """
-select cdf.run_id, cdf.metres, cdf.points, cdf.share
+select cdf.run_id, cdf.metres, cdf.positions as points, cdf.share
 from metrics.error_cdf as cdf
 join study.run as run on run.run_id = cdf.run_id
 where run.release_id = $release_id and cdf.pairing = $pairing
@@ -89,7 +89,7 @@ order by
 PROOF = """
 select
     step.run_id,
-    step.stage,
+    step.phase as stage,
     count(*) as matchings,
     sum(step.cost) as cost,
     sum(step.bound) as proven_at_least,
@@ -97,8 +97,8 @@ select
 from attacks.step as step
 join study.run as run on run.run_id = step.run_id
 where run.release_id = $release_id
-group by step.run_id, run.attack, step.stage
-order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, step.run_id, step.stage desc
+group by step.run_id, run.attack, step.phase
+order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, step.run_id, step.phase desc
 """
 
 STAGES = {1: "Nights, one by one", 2: "Days, one by one", 3: "The whole period"}

@@ -50,7 +50,7 @@ order by release_id, min(people)
 NOTES = """
 select release_id, note
 from study.note
-order by release_id, not starts_with(note, 'warning'), about
+order by release_id, not starts_with(note, 'warning'), subject
 """
 CLASSES = ("1", "2", "3–4", "5–9", "10–19", "20 or more")
 

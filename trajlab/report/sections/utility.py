@@ -40,13 +40,13 @@ order by generalisations desc, asked.release_id, asked.tradeoff_id
 
 POINTS = """
 select
-    step.zones, point.knowledge, point.flows, point.measure, point.step, point.index_name, point.size_m,
+    step.zones_name as zones, point.knowledge, point.flows, point.measure, point.step, point.index_name, point.size_m,
     point.people, point.risk, point.low, point.high, point.loss, point.common_part
 from metrics.tradeoff as point
 join study.tradeoff_step as step using (tradeoff_id, zones_id, step)
 where tradeoff_id = $tradeoff_id
 order by
-    step.zones,
+    step.zones_name,
     list_position(
         (select string_split(knowledge, ' ') from study.tradeoff where tradeoff_id = $tradeoff_id), point.knowledge
     ),
@@ -57,12 +57,12 @@ order by
 
 CURVES = """
 select distinct
-    step.zones, fit.knowledge, fit.flows, fit.measure, fit.points, fit.a, fit.b, fit.c, fit.a_error, fit.b_error,
-    fit.c_error, fit.a_p, fit.b_p, fit.c_p, fit.r2, fit.said
+    step.zones_name as zones, fit.knowledge, fit.flows, fit.measure, fit.steps, fit.a, fit.b, fit.c, fit.a_error,
+    fit.b_error, fit.c_error, fit.a_p, fit.b_p, fit.c_p, fit.r2, fit.reason
 from metrics.tradeoff_fit as fit
 join study.tradeoff_step as step using (tradeoff_id, zones_id)
 where tradeoff_id = $tradeoff_id
-order by step.zones, fit.flows desc, fit.measure, fit.b nulls last, fit.knowledge
+order by step.zones_name, fit.flows desc, fit.measure, fit.b nulls last, fit.knowledge
 """
 
 LOSSES = """
