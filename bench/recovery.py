@@ -121,17 +121,17 @@ def in_a_process_of_its_own(file: Path, attack: str, steps: int) -> dict[str, fl
 
 def measure(file: Path, name: str, steps: int) -> dict[str, float]:
     from trajlab.attacks import load
-    from trajlab.attacks._steps import Watch
+    from trajlab.attacks._steps import StepLog
 
     stored = np.load(file)
     release = Release.from_matrix(stored["counts"], stored["xy"], int(stored["slots_per_day"]), unit="m")
-    attack, watch = load(name), Watch()
+    attack, log = load(name), StepLog()
     began, worked = time.perf_counter(), time.process_time()
-    tracks = attack.recover(release, np.random.default_rng(0), watch)
+    tracks = attack.recover(release, np.random.default_rng(0), log)
     seconds, cpu = time.perf_counter() - began, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
-    costs = {step.slot: step.cost for step in watch.steps}
-    gap = max((step.cost - step.bound) / step.cost for step in watch.steps if step.cost > 0)
+    costs = {step.slot: step.cost for step in log.steps}
+    gap = max((step.cost - step.bound) / step.cost for step in log.steps if step.cost > 0)
     plain = Plain(release, tracks.astype(np.int64), habits=name == "dsilva2024").scaled(steps, costs) if steps else {}
     return {
         "people": release.people, "cells": len(release.cells), "slots": release.slots,

@@ -21,7 +21,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import jensenshannon
 
 from trajlab import attacks
-from trajlab.attacks import Online, Watch, load
+from trajlab.attacks import Online, StepLog, load
 from trajlab.attacks._similarity import Alike
 from trajlab.errors import AttackError
 from trajlab.matching import assignment, sifting
@@ -73,8 +73,8 @@ def releases(draw, *, scattered=None):
 
 
 def recover(attack, release, seed=0):
-    watch = Watch()
-    return attack.recover(release, np.random.default_rng(seed), watch), watch
+    log = StepLog()
+    return attack.recover(release, np.random.default_rng(seed), log), log
 
 
 def hungarian(cost):
@@ -133,10 +133,10 @@ def dsilva_expects(release, xy, tracks, at):
     return expected
 
 
-def check_steps(release, tracks, watch, expects, lookback):
+def check_steps(release, tracks, log, expects, lookback):
     """Every matching was optimal, given what came before it, and the cost and bound told are true."""
     xy, per_day = release.xy(), release.slots_per_day
-    told = {step.slot: step for step in watch.steps}
+    told = {step.slot: step for step in log.steps}
     for at in range(release.slots - 1):
         step = told[at + 1]
         if (at + 1) % per_day:
@@ -153,7 +153,7 @@ def check_steps(release, tracks, watch, expects, lookback):
         assert step.bound <= best + 1e-9 * max(best, 1.0), (at, step.stage)
         assert step.cost - step.bound <= slack, (at, step.stage)
     stages = {slot: step.stage for slot, step in told.items()}
-    assert len(watch.steps) == len(told) == release.slots - 1
+    assert len(log.steps) == len(told) == release.slots - 1
     assert {slot for slot, stage in stages.items() if stage == "link"} == set(range(per_day, release.slots, per_day))
 
 
@@ -165,12 +165,12 @@ def check_steps(release, tracks, watch, expects, lookback):
 @given(release=releases(), night_hours=st.sampled_from([0, 6, 7.5, 24]), seed=st.integers(0, 9))
 def test_every_step_of_xu2017_is_the_best_by_the_papers_formulas(way, release, night_hours, seed):
     with way():
-        tracks, watch = recover(load("xu2017", night_hours=night_hours), release, seed)
+        tracks, log = recover(load("xu2017", night_hours=night_hours), release, seed)
 
     def expects(*state):
         return xu_expects(release, night_hours, *state)
 
-    check_steps(release, tracks, watch, expects, lookback=1)
+    check_steps(release, tracks, log, expects, lookback=1)
 
 
 @both_ways
@@ -178,12 +178,12 @@ def test_every_step_of_xu2017_is_the_best_by_the_papers_formulas(way, release, n
 @given(release=releases(), lookback=st.sampled_from([1, 2, 3, 9]), seed=st.integers(0, 9))
 def test_every_step_of_dsilva2024_is_the_best_by_the_papers_formulas(way, release, lookback, seed):
     with way():
-        tracks, watch = recover(load("dsilva2024", lookback=lookback), release, seed)
+        tracks, log = recover(load("dsilva2024", lookback=lookback), release, seed)
 
     def expects(*state):
         return dsilva_expects(release, *state)
 
-    check_steps(release, tracks, watch, expects, lookback)
+    check_steps(release, tracks, log, expects, lookback)
 
 
 def week(seed=0, people=30, cells=25, days=5, per_day=8, stray=0.3):
@@ -226,14 +226,14 @@ def test_the_example_of_xu2017(night_hours):
     """Counts (1, 1, 1), (1, 1, 1), (1, 0, 2), with b next to c."""
     counts = [[1, 1, 1], [1, 1, 1], [1, 0, 2]] * 2
     release = Release.from_matrix(counts, [[0, 0], [5000, 0], [5100, 0]], 3)
-    tracks, watch = recover(load("xu2017", night_hours=night_hours), release)
+    tracks, log = recover(load("xu2017", night_hours=night_hours), release)
     assert days_of(tracks, 3) == [["aaa", "bbc", "ccc"]] * 2
     assert sorted(track[:3].tolist() + track[3:].tolist() for track in tracks) == [
         [0, 0, 0] * 2,
         [1, 1, 2] * 2,
         [2, 2, 2] * 2,
     ]
-    assert [step.cost for step in sorted(watch.steps, key=lambda step: step.slot)] == pytest.approx(
+    assert [step.cost for step in sorted(log.steps, key=lambda step: step.slot)] == pytest.approx(
         [0, 100, 0, 0, 100], abs=1e-4
     )
 
@@ -251,28 +251,28 @@ def test_velocity_alone_crosses_the_ways_that_habit_keeps_apart():
     truth = np.array([[*map("abcd".index, first + second)] for first, second in [HABIT_DAYS[::2], HABIT_DAYS[1::2]]])
     release = published(truth, HABIT_XY, 3)
     by_velocity, _ = recover(load("xu2017"), release)
-    by_habit, watch = recover(load("dsilva2024"), release)
+    by_habit, log = recover(load("dsilva2024"), release)
     assert days_of(by_velocity, 3) == [["acc", "bbd"], ["aad", "bbc"]]
     assert days_of(by_habit, 3) == [["acc", "bbd"], ["aac", "bbd"]]
     assert np.array_equal(by_habit[np.argsort(by_habit[:, 0])], truth)
-    assert {step.slot: step.cost for step in watch.steps}[5] == pytest.approx(0.0, abs=1e-4)
+    assert {step.slot: step.cost for step in log.steps}[5] == pytest.approx(0.0, abs=1e-4)
 
 
 def test_a_habit_over_midnight_counts():
     """What followed b was c, once, over midnight; on day three b is left by day, far from where velocity leads."""
     xy = [[0, 0], [1000, 0], [1000, 5000], [9000, 0]]
     truth = np.array([[*map("abcd".index, track)] for track in ("aab" + "ccc" + "abc", "ddd" * 3)])
-    tracks, watch = recover(load("dsilva2024"), published(truth, xy, 3))
+    tracks, log = recover(load("dsilva2024"), published(truth, xy, 3))
     assert np.array_equal(tracks[np.argsort(tracks[:, 0])], truth)
-    assert {step.slot: step.cost for step in watch.steps}[8] == pytest.approx(0.0, abs=1e-4)
+    assert {step.slot: step.cost for step in log.steps}[8] == pytest.approx(0.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["stay", "xu2017", "dsilva2024"])
 def test_nobody_moves_where_nothing_changes(name):
     truth = np.repeat([[0], [1], [1], [2]], 12, axis=1)
-    tracks, watch = recover(load(name), published(truth, [[0, 0], [900, 0], [0, 900]], 4))
+    tracks, log = recover(load(name), published(truth, [[0, 0], [900, 0], [0, 900]], 4))
     assert sorted(tracks.tolist()) == truth.tolist()
-    assert all(step.cost == pytest.approx(0.0, abs=1e-6) for step in watch.steps)
+    assert all(step.cost == pytest.approx(0.0, abs=1e-6) for step in log.steps)
 
 
 def test_stay_moves_no_more_than_the_counts_force():
@@ -294,10 +294,10 @@ def test_shuffle_joins_slots_without_regard_to_place():
 def test_each_day_starts_from_its_own_first_slot(name):
     """The published code of dsilva2024 starts every day from the counts of the very first slot."""
     truth = np.array([[0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 0, 0]])
-    tracks, watch = recover(load(name), published(truth, [[0, 0], [3000, 0], [9000, 0]], 2))
+    tracks, log = recover(load(name), published(truth, [[0, 0], [3000, 0], [9000, 0]], 2))
     assert np.bincount(tracks[:, 2], minlength=3).tolist() == [1, 2, 0]
     assert np.bincount(tracks[:, 4], minlength=3).tolist() == [1, 0, 2]
-    assert all(step.cost < 1e-6 for step in watch.steps if step.stage == "night")
+    assert all(step.cost < 1e-6 for step in log.steps if step.stage == "night")
 
 
 @pytest.mark.parametrize("name", ["xu2017", "dsilva2024"])
@@ -317,20 +317,20 @@ def test_the_seed_says_who_of_those_alike_goes_where(name):
 def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(release, seed):
     attack = load("dsilva2024", lookback=2)
     whole_run, _ = recover(attack, release, seed)
-    days = list(attack.days(release, np.random.default_rng(seed), Watch(), None))
+    days = list(attack.days(release, np.random.default_rng(seed), StepLog(), None))
     assert np.array_equal(np.concatenate(days, axis=1), whole_run)
     for done in range(1, len(days) + 1):
-        known, watch = np.concatenate(days[:done], axis=1), Watch()
-        rest = list(attack.days(release, np.random.default_rng(seed), watch, known))
+        known, log = np.concatenate(days[:done], axis=1), StepLog()
+        rest = list(attack.days(release, np.random.default_rng(seed), log, known))
         assert np.array_equal(np.concatenate([known, *rest], axis=1), whole_run)
-        assert len(watch.steps) == watch.total == release.slots - known.shape[1]
+        assert len(log.steps) == log.total == release.slots - known.shape[1]
 
 
 def test_the_tracks_so_far_can_be_read_after_each_day_and_need_no_later_counts():
     release = week()
     first_days = Release.from_matrix(release.matrix()[:24], release.xy(), 8)
     attack = load("dsilva2024")
-    running = attack.days(release, np.random.default_rng(3), Watch(), None)
+    running = attack.days(release, np.random.default_rng(3), StepLog(), None)
     so_far = np.concatenate([next(running) for _ in range(3)], axis=1)
     assert so_far.shape == (30, 24)
     assert np.array_equal(so_far, recover(attack, first_days, 3)[0])
@@ -497,11 +497,11 @@ def test_savings_of_some_rows_and_columns_are_those_of_all(days, data):
 @pytest.mark.parametrize("name", ["xu2017", "dsilva2024"])
 def test_the_published_porto_counts_are_attacked_with_proof(name, size):
     release = Release.from_matrix(DATA / f"porto_{size}_counts.csv", DATA / f"porto_{size}_cells.csv")
-    tracks, watch = recover(load(name), release)
+    tracks, log = recover(load(name), release)
     counts = [np.bincount(slot, minlength=len(release.cells)) for slot in tracks.T]
     assert np.array_equal(counts, release.matrix())
-    assert len(watch.steps) == 4320
-    assert max((step.cost - step.bound) / step.cost for step in watch.steps if step.cost > 0) < 1e-4
+    assert len(log.steps) == 4320
+    assert max((step.cost - step.bound) / step.cost for step in log.steps if step.cost > 0) < 1e-4
 
 
 def test_an_interruption_does_not_wait_for_the_other_days(monkeypatch):
@@ -511,13 +511,13 @@ def test_an_interruption_does_not_wait_for_the_other_days(monkeypatch):
         np.random.default_rng(1).integers(4, size=(12, 40)), np.eye(4, 2) * 4000 + np.arange(8).reshape(4, 2), 8
     )
 
-    class Impatient(Watch):
+    class Impatient(StepLog):
         def done(self, step):
-            Watch.done(self, step)
+            StepLog.done(self, step)
             if step.slot == 12:
                 raise KeyboardInterrupt
 
-    watch = Impatient()
+    log = Impatient()
     with pytest.raises(KeyboardInterrupt):
-        load("xu2017").recover(release, np.random.default_rng(0), watch)
-    assert len(watch.steps) < 39
+        load("xu2017").recover(release, np.random.default_rng(0), log)
+    assert len(log.steps) < 39

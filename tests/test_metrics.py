@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from trajlab.errors import MetricError, TrajlabError, UnknownNameError
-from trajlab.metrics import bootstrap, compare, optimal, score
+from trajlab.metrics import bootstrap, optimal, score, score_run
 from trajlab.metrics.headline import SCHEMA
 from trajlab.query import Query, catalogue
 from trajlab.store import Store
@@ -62,7 +62,7 @@ class Town:
                 "people": len(recovered), "days": 2, "complete": True, "versions": "{}",
             }),
         )  # fmt: skip
-        score(self.store, run_id, **options)
+        score_run(self.store, run_id, **options)
         return self
 
     def table(self, name):
@@ -155,7 +155,7 @@ def test_top_sets_by_hand():
 def test_arrays_and_tables_give_the_same_scores(case, pairing, per_day):
     recovered, truth, xy = case
     stored = Town(truth, xy, per_day=per_day).run(recovered, pairings=[pairing], seed=3, bootstrap=200)
-    arrays = compare(recovered, truth, xy, slots_per_day=per_day, pairing=pairing, seed=3, bootstrap=200)
+    arrays = score(recovered, truth, xy, slots_per_day=per_day, pairing=pairing, seed=3, bootstrap=200)
     assert_frame_equal(stored.table("metrics.recovery").drop("run_id"), arrays, rel_tol=1e-12, abs_tol=1e-12)
 
 
@@ -200,7 +200,7 @@ def test_scoring_again_changes_nothing_and_leaves_other_runs_alone():
     tables += ["metrics.pair", "metrics.person_error", "metrics.person_recovery", "metrics.top_set"]
     tables += ["metrics.error_cdf", "report.every_metric"]
     before = {table: town.table(table) for table in tables}
-    score(town.store, "x")
+    score_run(town.store, "x")
     for table, rows in before.items():
         assert_frame_equal(town.table(table), rows)
 
@@ -211,7 +211,7 @@ def test_a_run_that_stopped_early_is_scored_over_the_slots_it_has():
     town = Town(truth, LINE).run(first_day)
     assert town.table("metrics.person_recovery")["slots"].unique().to_list() == [4]
     found = town.table("metrics.recovery").filter(pl.col("pairing") != "greedy").drop("run_id")
-    assert_frame_equal(found, compare(first_day, truth[:, :4], LINE, slots_per_day=4))
+    assert_frame_equal(found, score(first_day, truth[:, :4], LINE, slots_per_day=4))
 
 
 def test_without_the_truth_only_the_uniqueness_of_what_was_recovered_is_known():
@@ -253,7 +253,7 @@ def test_many_people_are_paired_greedily_only(monkeypatch):
     monkeypatch.setattr(optimal, "UP_TO", 2)
     assert set(Town(HOME, LINE).run(TOLD).table("metrics.pair")["pairing"]) == {"greedy"}
     with pytest.raises(MetricError, match="optimal pairing is for up to 2 people, not 3: use pairing='greedy'"):
-        compare(TOLD, HOME, LINE, slots_per_day=4)
+        score(TOLD, HOME, LINE, slots_per_day=4)
 
 
 def test_every_metric_has_the_yardsticks_of_the_same_release_and_seed_beside_it():
@@ -278,11 +278,11 @@ def test_a_release_that_starts_late_in_the_morning_has_no_night():
 def test_names_that_do_not_exist_are_refused():
     town = Town(HOME, LINE).run(TOLD)
     with pytest.raises(UnknownNameError, match="no run named 'y'; there are: x"):
-        score(town.store, "y")
+        score_run(town.store, "y")
     with pytest.raises(UnknownNameError, match="no pairing named 'best'; there are: greedy, optimal"):
-        score(town.store, "x", pairings=["best"])
+        score_run(town.store, "x", pairings=["best"])
     with pytest.raises(UnknownNameError, match="no pairing named 'best'"):
-        compare(TOLD, HOME, LINE, slots_per_day=4, pairing="best")
+        score(TOLD, HOME, LINE, slots_per_day=4, pairing="best")
 
 
 @pytest.mark.parametrize(
@@ -305,14 +305,14 @@ def test_names_that_do_not_exist_are_refused():
 def test_arrays_that_cannot_be_compared_are_refused_in_one_line(change, message):
     given_ = {"recovered": TOLD, "truth": HOME, "xy": LINE, "slots_per_day": 4} | change
     with pytest.raises(MetricError, match=message) as refusal:
-        compare(**given_)
+        score(**given_)
     assert isinstance(refusal.value, TrajlabError)
     assert "\n" not in str(refusal.value)
 
 
 def test_whole_numbers_stored_as_floats_are_cell_numbers():
-    one = compare(np.array(TOLD, float), np.array(HOME, np.uint8), LINE, slots_per_day=4)
-    assert_frame_equal(one, compare(TOLD, HOME, LINE, slots_per_day=4))
+    one = score(np.array(TOLD, float), np.array(HOME, np.uint8), LINE, slots_per_day=4)
+    assert_frame_equal(one, score(TOLD, HOME, LINE, slots_per_day=4))
     assert one.schema == SCHEMA
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import trajlab as tl
 from trajlab import cli
-from trajlab.attacks._steps import Step, Watch
+from trajlab.attacks._steps import Step, StepLog
 from trajlab.progress import Progress, Steps
 
 
@@ -189,25 +189,25 @@ def test_a_study_says_where_it_is(clock):
         assert [line for line in out.getvalue().splitlines() if " of " in line] == heard
 
 
-def days(watch: Watch, clock: Clock, number: int, slots: int, link: float):
+def days(log: StepLog, clock: Clock, number: int, slots: int, link: float):
     """An attack whose steps take a second and whose links take `link`, stored after every day."""
-    watch.expect(number * slots - 1, links=number - 1, link=40.0)
+    log.expect(number * slots - 1, links=number - 1, link=40.0)
     for day in range(number):
         for slot in range(1, slots):
             clock.goes(1)
-            watch.done(Step(day * slots + slot, "day", 1, 1, 0.0, 0.0, 1))
+            log.add(Step(day * slots + slot, "day", 1, 1, 0.0, 0.0, 1))
         if day:
             clock.goes(link)
-            watch.done(Step(day * slots, "link", 1, 1, 0.0, 0.0, 1))
-        watch.steps = []  # written to the lab
+            log.add(Step(day * slots, "link", 1, 1, 0.0, 0.0, 1))
+        log.steps = []  # written to the lab
         yield day
 
 
 @pytest.mark.parametrize("link", [10.0, 40.0, 160.0])
 def test_the_share_of_an_online_attack_grows_from_day_to_day_and_its_estimate_gets_better(clock, link):
     shares, worst, began = [], [], clock.now
-    watch = Watch(lambda done, total: shares.append((clock.now - began, done / total)))
-    for _ in days(watch, clock, 20, 48, link):
+    log = StepLog(lambda done, total: shares.append((clock.now - began, done / total)))
+    for _ in days(log, clock, 20, 48, link):
         pass
     took = clock.now - began
     share = np.array([share for _, share in shares])

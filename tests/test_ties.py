@@ -10,7 +10,7 @@ import pytest
 
 import trajlab as tl
 from bench.ties import accuracy, plain, published
-from trajlab.attacks import Watch, load
+from trajlab.attacks import StepLog, load
 from trajlab.attacks._city import City
 from trajlab.attacks._linking import keep_apart
 from trajlab.release import Release
@@ -26,7 +26,7 @@ def counted(tracks, per_day):
 
 
 def recovered(release, attack, seed):
-    return load(attack).recover(release, np.random.default_rng(seed), Watch())
+    return load(attack).recover(release, np.random.default_rng(seed), StepLog())
 
 
 @pytest.mark.parametrize("seed", range(8))

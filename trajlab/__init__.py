@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from trajlab.errors import TrajlabError
     from trajlab.lab import Lab
     from trajlab.lab import open_lab as open  # noqa: A004
-    from trajlab.metrics import compare as score
+    from trajlab.metrics import score
     from trajlab.release import Release
     from trajlab.release.frames import flow, occupancy
     from trajlab.simulation import simulate, simulate_campus, simulate_stations
@@ -62,7 +62,7 @@ _HOME = {
     "open": ("trajlab.lab", "open_lab"),
     "recover": ("trajlab.attacks.run", "recover"),
     "recover_by_day": ("trajlab.attacks.run", "recover_by_day"),
-    "score": ("trajlab.metrics", "compare"),
+    "score": ("trajlab.metrics", "score"),
     "simulate": ("trajlab.simulation", "simulate"),
     "simulate_campus": ("trajlab.simulation", "simulate_campus"),
     "simulate_stations": ("trajlab.simulation", "simulate_stations"),

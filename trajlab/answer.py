@@ -31,7 +31,7 @@ def whole(store: Store, query: str, params: dict[str, object]) -> pl.DataFrame:
     import pyarrow as pa
 
     with said_kindly("your query"):
-        relation = _asked(store, query, params)
+        relation = _relation(store, query, params)
         try:
             frame: pl.DataFrame = relation.pl()
         except (pl.exceptions.PolarsError, pa.ArrowException) as error:
@@ -46,7 +46,7 @@ def blocks(store: Store, query: str, params: dict[str, object]) -> Iterator[pl.D
     import pyarrow as pa
 
     with said_kindly("your query"):
-        relation = _asked(store, query, params)
+        relation = _relation(store, query, params)
         try:
             nothing = relation.limit(0).pl()
             reader = relation.to_arrow_reader(BLOCK)
@@ -105,7 +105,7 @@ def _refuse_times(frame: pl.DataFrame) -> None:
         raise QueryError(f"your query: {BEYOND.format(column)}")
 
 
-def _asked(store: Store, query: str, params: dict[str, object]) -> duckdb.DuckDBPyRelation:
+def _relation(store: Store, query: str, params: dict[str, object]) -> duckdb.DuckDBPyRelation:
     import duckdb
 
     statements = store.con.extract_statements(query)

@@ -63,5 +63,5 @@ def cells(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     text = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
-    told = frame.with_columns(pl.when(text.str.contains(FORMULA)).then("'" + text).otherwise(text).name.keep())
-    return told.rename({name: f"'{name}" for name in frame.columns if re.match(FORMULA, name)})
+    escaped = frame.with_columns(pl.when(text.str.contains(FORMULA)).then("'" + text).otherwise(text).name.keep())
+    return escaped.rename({name: f"'{name}" for name in frame.columns if re.match(FORMULA, name)})

@@ -143,7 +143,7 @@ class Progress:
             if self._live and self._drawn >= step.began:
                 self._write("\r\x1b[K")
             elif step.spoken:
-                self._write(f"{step.label}: done in {_told(self._ended - step.began)}\n")
+                self._write(f"{step.label}: done in {_duration(self._ended - step.began)}\n")
 
     def _watch(self, step: _Step, poll: Callable[[], float] | None, ended: threading.Event) -> None:
         pause = PATIENCE
@@ -163,9 +163,9 @@ class Steps:
     def __init__(self, total: int, progress: Progress) -> None:
         self._total, self._done, self._progress = total, 0, progress
 
-    def next(self, told: str) -> None:
+    def next(self, label: str) -> None:
         self._done += 1
-        self._progress.say(f"{self._done} of {self._total}: {told}")
+        self._progress.say(f"{self._done} of {self._total}: {label}")
 
 
 def _when(step: _Step, now: float) -> str:
@@ -173,11 +173,11 @@ def _when(step: _Step, now: float) -> str:
     elapsed = now - step.began
     stuck = now - step.moved > max(10.0, elapsed / 4)
     if step.share < 0.01 or step.parts or stuck:
-        return f"{_told(elapsed)} so far"
-    return f"about {_told(elapsed * (1 - step.share) / step.share)} left"
+        return f"{_duration(elapsed)} so far"
+    return f"about {_duration(elapsed * (1 - step.share) / step.share)} left"
 
 
-def _told(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

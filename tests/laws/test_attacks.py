@@ -23,7 +23,7 @@ every_attack = pytest.mark.parametrize("name", attacks.names())
 
 
 def recover(name, release, seed=0):
-    return attacks.load(name).recover(release, np.random.default_rng(seed), attacks.Watch())
+    return attacks.load(name).recover(release, np.random.default_rng(seed), attacks.StepLog())
 
 
 def counted(tracks, cells):
@@ -226,15 +226,15 @@ def test_an_attack_says_what_it_requires_and_what_it_does(name):
 @every_attack
 def test_the_steps_told_are_those_expected_and_their_bounds_lie_below(name):
     shown = []
-    watch = attacks.Watch(show=lambda done, total: shown.append((done, total)))
-    attacks.load(name).recover(town(), np.random.default_rng(0), watch)
-    assert watch.total in (0, town().slots - 1)
-    assert len(watch.steps) == len(shown) == watch.total
+    log = attacks.StepLog(show=lambda done, total: shown.append((done, total)))
+    attacks.load(name).recover(town(), np.random.default_rng(0), log)
+    assert log.total in (0, town().slots - 1)
+    assert len(log.steps) == len(shown) == log.total
     shares = [done / total for done, total in shown]
     assert shares == sorted(set(shares))
     assert shares[-1:] in ([], [pytest.approx(1.0)])
-    assert sorted({step.slot for step in watch.steps}) == list(range(1, 1 + watch.total))
-    for step in watch.steps:
+    assert sorted({step.slot for step in log.steps}) == list(range(1, 1 + log.total))
+    for step in log.steps:
         assert step.bound <= step.cost + 1e-9
         assert step.cost - step.bound <= 1e-4 * max(step.cost, 1.0)
 
@@ -254,7 +254,7 @@ class Pile:
     requires: ClassVar[tuple[str, ...]] = ("every slot", "equal totals")
     lose: int = 0
 
-    def recover(self, release, rng, watch):
+    def recover(self, release, rng, log):
         counts = release.matrix()
         cells = np.arange(counts.shape[1], dtype=np.int32)
         tracks = np.column_stack([np.repeat(cells, slot) for slot in counts])
@@ -301,8 +301,8 @@ def test_the_laws_run_over_every_file_that_is_not_part_of_an_attack():
 def test_an_unknown_attack_or_setting_lists_those_that_exist():
     with pytest.raises(UnknownNameError, match="no attack named 'guess'; there are: dsilva2024, shuffle, stay, xu2017"):
         attacks.load("guess")
-    with pytest.raises(UnknownNameError, match="no attack named 'watch'"):
-        attacks.load("watch")
+    with pytest.raises(UnknownNameError, match="no attack named '_steps'"):
+        attacks.load("_steps")
     with pytest.raises(AttackError, match="^attack shuffle has no setting 'luck'; it has none$"):
         attacks.load("shuffle", luck=1)
     with pytest.raises(AttackError, match="attack xu2017 has no setting 'luck'; it has direct_link_below, night_hours"):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from trajlab import plugins
-from trajlab.attacks._steps import Watch
+from trajlab.attacks._steps import StepLog
 from trajlab.errors import AttackError
 from trajlab.release import Release
 
@@ -35,14 +35,14 @@ class Attack(Protocol):
 
     requires: ClassVar[tuple[str, ...]]
 
-    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks: ...
+    def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks: ...
 
 
 @runtime_checkable
 class Online(Protocol):
     """An attack that works day by day, and can go on from days that it recovered before."""
 
-    def days(self, release: Release, rng: np.random.Generator, watch: Watch, known: Tracks | None) -> Iterator[Tracks]:
+    def days(self, release: Release, rng: np.random.Generator, log: StepLog, known: Tracks | None) -> Iterator[Tracks]:
         """The tracks of one more day each time, joined to those before; `known` are the days already done."""
         ...
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajlab.attacks._city import City, Floats, Ints
-from trajlab.attacks._steps import Step, Watch
+from trajlab.attacks._steps import Step, StepLog
 from trajlab.matching import Plan, Weights, nearest_first, spread, transport
 from trajlab.matching.ties import keys
 
@@ -34,8 +34,8 @@ class Successors:
 class Day:
     """A day under way: the rules by which tracks go from one slot to the next, slots in order."""
 
-    def __init__(self, city: City, number: int, watch: Watch, *, link_below: float = 0.0, threads: int = 1) -> None:
-        self.city, self.number, self.watch = city, number, watch
+    def __init__(self, city: City, number: int, log: StepLog, *, link_below: float = 0.0, threads: int = 1) -> None:
+        self.city, self.number, self.log = city, number, log
         self.link_below, self.threads = link_below, threads
         self.counts = city.day(number)
         self._visits: Weights
@@ -110,9 +110,9 @@ class Day:
         )
 
     def _done(self, slot: int, stage: str, flow: _Flow, member: Ints, plan: Plan, sources: int, sinks: int) -> Ints:
-        """The next cell of every track; tells the watch what the optimal part of the step cost."""
+        """The next cell of every track; tells the log what the optimal part of the step cost."""
         at = self.number * self.city.slots_per_day + slot + 1
-        self.watch.done(Step(at, stage, sources, sinks, plan.cost, plan.bound, plan.rounds))
+        self.log.add(Step(at, stage, sources, sinks, plan.cost, plan.bound, plan.rounds))
         now = spread(flow.taken(), member, self.city.track_keys, self._visits.leanings)
         self._visits.add(now)
         return now

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from trajlab.attacks._city import City, Floats, Ints
 from trajlab.attacks._similarity import Alike, shares
-from trajlab.attacks._steps import Step, Watch
+from trajlab.attacks._steps import Step, StepLog
 from trajlab.matching import Plan, assign, spread
 from trajlab.matching.ties import keys
 
@@ -17,7 +17,7 @@ TOGETHER = 256
 """Tracks that are compared with each other to tell those of one group apart: bounds memory and time."""
 
 
-def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watch, *, threads: int = 1) -> Ints:
+def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, log: StepLog, *, threads: int = 1) -> Ints:
     """For every track so far the track of `today` that continues it.
 
     `earlier` are the same tracks on one or more days before; of several, the day that is most
@@ -48,7 +48,7 @@ def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, watch: Watc
         threads=threads,
     )
     shared_nothing = city.people * alike[0].constant + float(row_term.sum() + alike[0].column_term.sum())
-    watch.done(
+    log.add(
         Step(
             slot=day * city.slots_per_day,
             stage="link",

@@ -30,10 +30,10 @@ def link_cost(people: int, slots_per_day: int) -> float:
 
 
 @dataclass(slots=True)
-class Watch:
-    """Collects steps; `show(done, total)` is told how much is done, in steps from slot to slot. Safe between threads.
+class StepLog:
+    """Steps as they are done. Safe between threads.
 
-    Whoever stores `steps` may empty the list: what is done stays done.
+    `show(done, total)` is called with how much is done, in steps from slot to slot. Whoever stores `steps` may empty the list: what is done stays done.
     """
 
     show: Callable[[float, float], None] | None = None
@@ -52,10 +52,10 @@ class Watch:
         self._link = link
 
     def stop(self) -> None:
-        """Make whoever tells of a step next give up."""
+        """Make whoever adds a step next give up."""
         self._stopped = True
 
-    def done(self, step: Step) -> None:
+    def add(self, step: Step) -> None:
         if self._stopped:
             raise InterruptedError("the attack was stopped")
         with self._lock:

@@ -13,7 +13,7 @@ from trajlab.attacks import Tracks
 from trajlab.attacks._city import City, Ints
 from trajlab.attacks._daily import Day, Successors
 from trajlab.attacks._linking import keep_apart, link
-from trajlab.attacks._steps import Watch, link_cost
+from trajlab.attacks._steps import StepLog, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release
@@ -50,36 +50,36 @@ class DSilva2024:
         if isinstance(self.lookback, bool) or not isinstance(self.lookback, int) or self.lookback < 1:
             raise AttackError(f"lookback is a number of days, 1 or more, not {self.lookback!r}")
 
-    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
-        return np.concatenate(list(self.days(release, rng, watch, None)), axis=1)
+    def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
+        return np.concatenate(list(self.days(release, rng, log, None)), axis=1)
 
-    def days(self, release: Release, rng: np.random.Generator, watch: Watch, known: Tracks | None) -> Iterator[Tracks]:
+    def days(self, release: Release, rng: np.random.Generator, log: StepLog, known: Tracks | None) -> Iterator[Tracks]:
         release.require(*self.requires)
         city = City(release, 0.0, int(rng.integers(2**62)))
         threads = (os.cpu_count() or 1) if city.people >= MANY else 1
         tracks = city.as_sorted(known) if known is not None else np.empty((city.people, 0), dtype=np.int64)
         seen = Transitions(city.cells, tracks)
         done = -(-tracks.shape[1] // city.slots_per_day)
-        watch.expect(
+        log.expect(
             city.slots - 1 - max(tracks.shape[1] - 1, 0),
             links=city.days - max(done, 1),
             link=link_cost(city.people, city.slots_per_day),
         )
         with one_blas_thread():
             for day in range(done, city.days):
-                today = self._day(city, day, seen.successors(), watch, threads)
+                today = self._day(city, day, seen.successors(), log, threads)
                 if day:
                     width = city.slots_per_day
                     last = range(day - 1, max(day - 1 - self.lookback, -1), -1)
                     earlier = [tracks[:, number * width : (number + 1) * width] for number in last]
-                    column = link(city, day, earlier, today, watch, threads=threads)
+                    column = link(city, day, earlier, today, log, threads=threads)
                     today = today[keep_apart(city, earlier, tracks, today, column)]
                 seen.add(np.concatenate([tracks[:, -1:], today], axis=1))
                 tracks = np.concatenate([tracks, today], axis=1)
                 yield city.as_listed(today)
 
-    def _day(self, city: City, number: int, habit: Successors, watch: Watch, threads: int) -> Ints:
-        day = Day(city, number, watch, threads=threads)
+    def _day(self, city: City, number: int, habit: Successors, log: StepLog, threads: int) -> Ints:
+        day = Day(city, number, log, threads=threads)
         tracks = [day.first()]
         for slot in range(len(day.counts) - 1):
             if slot == 0:

@@ -22,7 +22,7 @@ import polars as pl
 
 from trajlab import attacks
 from trajlab.attacks import Attack, Online, Tracks
-from trajlab.attacks._steps import Step, Watch
+from trajlab.attacks._steps import Step, StepLog
 from trajlab.errors import AttackError, UnknownNameError
 from trajlab.ids import digest
 from trajlab.metrics import optimal
@@ -120,7 +120,7 @@ def recover(
     `lab.attack`; `counts`, `xy`, `start` and `unit` may be whatever `Release.from_matrix` takes.
     """
     release = Release.from_matrix(counts, xy, slots_per_day, start=start, unit=unit)
-    return attacks.load(method, **settings).recover(release, np.random.default_rng(seed), Watch())
+    return attacks.load(method, **settings).recover(release, np.random.default_rng(seed), StepLog())
 
 
 def recover_by_day(
@@ -140,7 +140,7 @@ def recover_by_day(
     if not isinstance(attack, Online):
         raise AttackError(f"attack {method} does not work day by day; use recover")
     release.require(*attack.requires)
-    days = attack.days(release, np.random.default_rng(seed), Watch(), None)
+    days = attack.days(release, np.random.default_rng(seed), StepLog(), None)
     return itertools.accumulate(days, lambda before, day: np.concatenate([before, day], axis=1))
 
 
@@ -159,21 +159,21 @@ def _stored(store: Store, release: Release, name: str, attack: Attack, seed: int
         yield whole
         return
     with progress.step(f"{name} on {release.id}", watched=False):  # between two days others work
-        watch = Watch(progress.show)
+        log = StepLog(progress.show)
         rng = np.random.default_rng(seed)
         if isinstance(attack, Online):
             known = _known(store, whole, release, done)
-            for tracks in attack.days(release, rng, watch, known):
+            for tracks in attack.days(release, rng, log, known):
                 done += 1
                 so_far = dataclasses.replace(whole, days=done, complete=done == whole.days)
-                _write(store, so_far, release, tracks, (done - 1) * release.slots_per_day, watch)
+                _write(store, so_far, release, tracks, (done - 1) * release.slots_per_day, log)
                 yield so_far
         else:
-            _write(store, whole, release, attack.recover(release, rng, watch), 0, watch)
+            _write(store, whole, release, attack.recover(release, rng, log), 0, log)
             yield whole
 
 
-def _write(store: Store, run: Run, release: Release, tracks: Tracks, first: int, watch: Watch) -> None:
+def _write(store: Store, run: Run, release: Release, tracks: Tracks, first: int, log: StepLog) -> None:
     """Add tracks from slot `first` on, and the steps since the last time."""
     row = {
         "run_id": run.id,
@@ -186,7 +186,7 @@ def _write(store: Store, run: Run, release: Release, tracks: Tracks, first: int,
         "complete": run.complete,
         "versions": versions("numpy", "scipy", "POT"),
     }
-    steps, watch.steps = sorted(watch.steps, key=lambda step: step.slot), []
+    steps, log.steps = sorted(log.steps, key=lambda step: step.slot), []
     cells = release.cells["cell"].to_numpy()
     with store.transaction(f"attack {run.attack}"):
         store.clear(Query.load("study.run"), run_id=run.id)
@@ -226,7 +226,7 @@ def _known(store: Store, run: Run, release: Release, days: int) -> Tracks | None
 
 
 def _score(store: Store, run: Run, pairings: tuple[str, ...], progress: Progress) -> None:
-    from trajlab.metrics import score
+    from trajlab.metrics import score_run
 
     if store.rows("select 1 from metrics.recovery where run_id = $id", id=run.id):
         found = {p for (p,) in store.rows("select distinct pairing from metrics.pair where run_id = $id", id=run.id)}
@@ -235,7 +235,7 @@ def _score(store: Store, run: Run, pairings: tuple[str, ...], progress: Progress
             return
         pairings = tuple(p for p in PAIRINGS if p in found | possible)
     with store.transaction(f"scores of {run.attack}"):
-        score(store, run.id, pairings=pairings, seed=run.seed, progress=progress)
+        score_run(store, run.id, pairings=pairings, seed=run.seed, progress=progress)
 
 
 def _pairings(pairing: str) -> tuple[str, ...]:

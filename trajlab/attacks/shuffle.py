@@ -9,7 +9,7 @@ import numpy as np
 
 from trajlab.attacks import Tracks
 from trajlab.attacks._city import by_place
-from trajlab.attacks._steps import Watch
+from trajlab.attacks._steps import StepLog
 from trajlab.release import Release
 
 
@@ -23,7 +23,7 @@ class Shuffle:
 
     requires: ClassVar[tuple[str, ...]] = ("every slot", "equal totals")
 
-    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
+    def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
         release.require(*self.requires)
         cells = by_place(release)
         return np.column_stack([rng.permutation(np.repeat(cells, slot)) for slot in release.matrix()[:, cells]])

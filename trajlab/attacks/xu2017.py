@@ -13,7 +13,7 @@ from trajlab.attacks import Tracks
 from trajlab.attacks._city import City, Ints, check_hours
 from trajlab.attacks._daily import Day
 from trajlab.attacks._linking import keep_apart, link
-from trajlab.attacks._steps import Watch, link_cost
+from trajlab.attacks._steps import StepLog, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
 from trajlab.release import Release
@@ -49,23 +49,23 @@ class Xu2017:
         if not 0 <= self.direct_link_below < float("inf"):
             raise AttackError(f"direct_link_below is a distance in metres, 0 or more, not {self.direct_link_below:g}")
 
-    def recover(self, release: Release, rng: np.random.Generator, watch: Watch) -> Tracks:
+    def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
         release.require(*self.requires)
         city = City(release, self.night_hours, int(rng.integers(2**62)))
-        watch.expect(city.slots - 1, links=city.days - 1, link=link_cost(city.people, city.slots_per_day))
+        log.expect(city.slots - 1, links=city.days - 1, link=link_cost(city.people, city.slots_per_day))
         cores = min(os.cpu_count() or 1, city.days) if city.people >= MANY else 1
         with one_blas_thread(), ThreadPoolExecutor(cores) as pool:
-            days = [pool.submit(self._day, city, day, watch) for day in range(city.days)]
+            days = [pool.submit(self._day, city, day, log) for day in range(city.days)]
 
             def linked(day: int) -> Ints:  # queued behind all days, so the two that it waits for are under way
-                return link(city, day, [days[day - 1].result()], days[day].result(), watch)
+                return link(city, day, [days[day - 1].result()], days[day].result(), log)
 
             links = [pool.submit(linked, day) for day in range(1, city.days)]
             try:
                 for waiting in (*days, *links):
                     waiting.result()
             except BaseException:  # an interruption must not wait for days that nobody wants any more
-                watch.stop()
+                log.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
         tracks = days[0].result()
@@ -76,8 +76,8 @@ class Xu2017:
             tracks = np.concatenate([tracks, today[member]], axis=1)
         return city.as_listed(tracks)
 
-    def _day(self, city: City, number: int, watch: Watch) -> Ints:
-        day = Day(city, number, watch, link_below=self.direct_link_below)
+    def _day(self, city: City, number: int, log: StepLog) -> Ints:
+        day = Day(city, number, log, link_below=self.direct_link_below)
         tracks = [day.first()]
         for slot in range(len(day.counts) - 1):
             if slot == 0 or city.is_night[slot]:

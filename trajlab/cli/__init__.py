@@ -83,8 +83,8 @@ def _run(given: list[str]) -> int:
     return 0
 
 
-def parser(asked: str | None) -> argparse.ArgumentParser:
-    """Every command, with the options of the one asked for: those of some need imports that take a moment."""
+def parser(command: str | None) -> argparse.ArgumentParser:
+    """Every command, with the options of the one that is to run: those of some need imports that take a moment."""
     from trajlab.version import __version__
 
     top = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
@@ -95,12 +95,12 @@ def parser(asked: str | None) -> argparse.ArgumentParser:
     for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(_name(each[0]))):
         text = inspect.cleandoc(str(run.__doc__))
         short = text.splitlines()[0].rstrip(".")
-        command = commands.add_parser(
+        added = commands.add_parser(
             _name(run), help=short[0].lower() + short[1:], description=text, formatter_class=_shape
         )
-        if _name(run) == asked:
-            options(command)
-        command.set_defaults(run=run)
+        if _name(run) == command:
+            options(added)
+        added.set_defaults(run=run)
     return top
 
 

@@ -113,7 +113,7 @@ def explore(args: argparse.Namespace) -> None:
         rows=args.rows,
         memory_limit=args.memory_limit,
         threads=args.threads,
-        say=lambda told: print(told, flush=True),
+        say=lambda line: print(line, flush=True),
     )
 
 

@@ -112,8 +112,8 @@ def export(args: argparse.Namespace) -> None:
     """
     with opened(args, read_only=True) as lab:
         files = lab.export(args.folder, publishable=args.publishable, form=args.format, release=args.release)
-        for told in (*files.notes, *files):
-            print(told)
+        for line in (*files.notes, *files):
+            print(line)
 
 
 def _export_options(c: argparse.ArgumentParser) -> None:

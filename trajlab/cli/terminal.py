@@ -75,10 +75,10 @@ def number_or_text(text: str) -> int | float | str:
     return text
 
 
-def only_release(lab: Lab, asked: str | None) -> str:
-    """The release asked for; without asking, the only one there is."""
-    if asked is not None:
-        return asked
+def only_release(lab: Lab, given: str | None) -> str:
+    """The release given for; without asking, the only one there is."""
+    if given is not None:
+        return given
     from trajlab.report import listing
 
     known = lab.sql(listing.RELEASES)
@@ -93,10 +93,10 @@ def only_release(lab: Lab, asked: str | None) -> str:
 def as_lines(frame: pl.DataFrame) -> str:
     width = max(map(len, frame.columns))
     row = frame.row(0, named=True)
-    return "\n".join(f"{name:<{width}}  {_told(value)}" for name, value in row.items())
+    return "\n".join(f"{name:<{width}}  {_as_text(value)}" for name, value in row.items())
 
 
-def _told(value: object) -> str:
+def _as_text(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

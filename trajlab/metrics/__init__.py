@@ -3,13 +3,13 @@
 parts       nights, days, everything: the stretches that are compared
 pairing     which track is taken for which person; optimal and greedy are the two ways
 headline    values per person -> metrics.recovery, each with its bootstrap interval
-recovery    score: every table about one run of an attack, in the lab
-compare     the same scores from arrays
+recovery    score_run: every table about one run of an attack, in the lab
+score       the same scores from arrays
 """
 
 from __future__ import annotations
 
-from trajlab.metrics.compare import compare
-from trajlab.metrics.recovery import score
+from trajlab.metrics.recovery import score_run
+from trajlab.metrics.score import score
 
-__all__ = ["compare", "score"]
+__all__ = ["score", "score_run"]

@@ -63,13 +63,13 @@ def total_error(recovered: Cells, truth: Cells, xy: Metres) -> Metres:
         people = np.ascontiguousarray(truth[first : first + BLOCK].T)
         summed = np.zeros((len(recovered), people.shape[1]))
         in_slot = np.empty_like(summed)
-        for lived, (told, of_track) in zip(people, visited, strict=True):
-            millimetres = distances(x[told][:, None] - x[lived], y[told][:, None] - y[lived])
+        for person_cell, (track_cell, of_track) in zip(people, visited, strict=True):
+            millimetres = distances(x[track_cell][:, None] - x[person_cell], y[track_cell][:, None] - y[person_cell])
             millimetres *= 1000
             np.rint(millimetres, out=millimetres)
-            millimetres[told < 0] = 0
-            if lived.min() < 0:
-                millimetres[:, lived < 0] = 0
+            millimetres[track_cell < 0] = 0
+            if person_cell.min() < 0:
+                millimetres[:, person_cell < 0] = 0
             summed += np.take(millimetres, of_track, axis=0, out=in_slot, mode="clip")
         total[:, first : first + BLOCK] = summed
 

@@ -43,9 +43,9 @@ def pair(
 
 def _agreement(recovered: Cells, truth: Cells, part: Part, track_of: Numbers) -> pl.DataFrame:
     here = slice(part.first, part.stop)
-    lived = truth[:, here]
-    told = np.where(track_of[:, None] >= 0, recovered[track_of, here], -1)
-    known = lived >= 0
+    true = truth[:, here]
+    found = np.where(track_of[:, None] >= 0, recovered[track_of, here], -1)
+    known = true >= 0
     track = pl.Series("track", track_of)
     return pl.DataFrame(
         {
@@ -54,19 +54,19 @@ def _agreement(recovered: Cells, truth: Cells, part: Part, track_of: Numbers) ->
             "person": np.arange(len(truth)),
             "track": track.set(track < 0, None),
             "slots": known.sum(axis=1),
-            "hits": (known & (lived == told)).sum(axis=1),
-            "edits": _edits(np.where(known, told, -2), np.where(known, lived, -2)),
+            "hits": (known & (true == found)).sum(axis=1),
+            "edits": _edits(np.where(known, found, -2), np.where(known, true, -2)),
         }
     )
 
 
-def _edits(told: Cells, lived: Cells) -> Numbers:
+def _edits(found: Cells, true: Cells) -> Numbers:
     """Levenshtein distance of each row of one array to the same row of the other.
 
     A row becomes a text with one character per cell, which is what the measure takes without
     looking at each slot in Python.
     """
-    length = told.shape[1]
-    words = [(cells + 3).astype("<u4").view(f"<U{length}").ravel().tolist() for cells in (told, lived)]
+    length = found.shape[1]
+    words = [(cells + 3).astype("<u4").view(f"<U{length}").ravel().tolist() for cells in (found, true)]
     edits: Numbers = process.cpdist(*words, scorer=Levenshtein.distance, dtype=np.int64, workers=-1)
     return edits

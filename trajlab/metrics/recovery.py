@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Cells = npt.NDArray[np.int32]
 
 
-def score(
+def score_run(
     store: Store,
     run_id: str,
     *,
@@ -112,8 +112,8 @@ def _case(store: Store, run_id: str, release_id: str) -> _Case | None:
     people = store.frame(f"select distinct person as who {lived} order by who", id=release_id, slots=slots)
     if not len(people):
         return None
-    told = "from attacks.track where run_id = $id"
-    tracks = store.frame(f"select distinct track as who {told} order by who", id=run_id)
+    rows = "from attacks.track where run_id = $id"
+    tracks = store.frame(f"select distinct track as who {rows} order by who", id=run_id)
     cells = store.frame(
         "select cell.cell, cell.x, cell.y from grid.cell as cell join counts.release as release using (index_id) "
         "where release.release_id = $id order by cell.cell",
@@ -129,7 +129,7 @@ def _case(store: Store, run_id: str, release_id: str) -> _Case | None:
     return _Case(
         tracks=tracks["who"].to_numpy(),
         people=people["who"].to_numpy(),
-        recovered=laid_out(store.frame(f"select track as who, slot, cell {told}", id=run_id), tracks),
+        recovered=laid_out(store.frame(f"select track as who, slot, cell {rows}", id=run_id), tracks),
         truth=laid_out(
             store.frame(f"select person as who, slot, cell {lived}", id=release_id, slots=slots),
             people,

@@ -35,8 +35,8 @@ class Itinerary:
 
     def where(self, row: Ints, wall: Ints) -> tuple[Floats, Floats]:
         """(x, y) of the block's person `row` when the wall clock shows `wall`; the two broadcast."""
-        asked = (row * self.span + (wall - self.people.lag[row] + 2 * DAY)).astype(np.float64)
-        return np.interp(asked, self.knots, self.x), np.interp(asked, self.knots, self.y)
+        at = (row * self.span + (wall - self.people.lag[row] + 2 * DAY)).astype(np.float64)
+        return np.interp(at, self.knots, self.x), np.interp(at, self.knots, self.y)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ Cells = npt.NDArray[np.int32]
 Metres = npt.NDArray[np.float64]
 
 
-def compare(
+def score(
     recovered: npt.ArrayLike,
     truth: npt.ArrayLike,
     xy: npt.ArrayLike,
@@ -35,20 +35,22 @@ def compare(
     if pairing not in PAIRINGS:
         raise UnknownNameError("pairing", pairing, PAIRINGS)
     where = _coordinates(xy)
-    told, lived = _cells("recovered", recovered, len(where)), _cells("truth", truth, len(where))
-    if told.shape != lived.shape:
-        raise MetricError(f"recovered is of shape {told.shape}, truth of {lived.shape}: they must have the same")
-    if pairing == "optimal" and len(told) > optimal.UP_TO:
-        raise MetricError(f"optimal pairing is for up to {optimal.UP_TO} people, not {len(told)}: use pairing='greedy'")
+    tracks, true = _cells("recovered", recovered, len(where)), _cells("truth", truth, len(where))
+    if tracks.shape != true.shape:
+        raise MetricError(f"recovered is of shape {tracks.shape}, truth of {true.shape}: they must have the same")
+    if pairing == "optimal" and len(tracks) > optimal.UP_TO:
+        raise MetricError(
+            f"optimal pairing is for up to {optimal.UP_TO} people, not {len(tracks)}: use pairing='greedy'"
+        )
     if not 1 <= slots_per_day <= 86_400:
         raise MetricError(f"slots_per_day must be between 1 and 86400, not {slots_per_day}")
     night = -(-slots_per_day // 4) if night_slots is None else night_slots
     if not 0 <= night <= slots_per_day:
         raise MetricError(f"night_slots must be between 0 and slots_per_day, not {night_slots}")
-    pairs = pair(pairing, told, lived, where, parts(told.shape[1], slots_per_day, night))
-    people = _agreement(pairs).hstack(_errors(pairs, told, lived, where)).with_columns(pairing=pl.lit(pairing))
+    pairs = pair(pairing, tracks, true, where, parts(tracks.shape[1], slots_per_day, night))
+    people = _agreement(pairs).hstack(_errors(pairs, tracks, true, where)).with_columns(pairing=pl.lit(pairing))
     sets = pl.concat(
-        [top_sets(told).with_columns(of=pl.lit("recovered")), top_sets(lived).with_columns(of=pl.lit("truth"))]
+        [top_sets(tracks).with_columns(of=pl.lit("recovered")), top_sets(true).with_columns(of=pl.lit("truth"))]
     )
     return headline(people, sets, seed=seed, replicates=bootstrap)
 
@@ -95,9 +97,9 @@ def _agreement(pairs: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _errors(pairs: pl.DataFrame, told: Cells, lived: Cells, xy: Metres) -> pl.DataFrame:
+def _errors(pairs: pl.DataFrame, tracks: Cells, true: Cells, xy: Metres) -> pl.DataFrame:
     final = pairs.filter(pl.col("stage") == 3).sort("person")
-    apart = xy[told[final["track"].to_numpy()]] - xy[lived]
+    apart = xy[tracks[final["track"].to_numpy()]] - xy[true]
     metres = np.round(optimal.distances(apart[..., 0], apart[..., 1]), 3)
     return pl.DataFrame(
         {
