@@ -29,7 +29,9 @@ HOMES = pl.DataFrame(
 )
 _ANSWERED = re.compile(r"(```sql\n(.*?)```\n)(\n```text\n.*?```\n)?", re.DOTALL)
 
-_WEEKLY = re.compile(r"\b(study\.leak|metrics\.coming)\b")
+_WEEKLY = re.compile(
+    r"\b(study\.leak|metrics\.coming|report\.(schedule_leak|exposed_slots|crowd_schedules|arrivals))\b"
+)
 
 
 def main() -> None:

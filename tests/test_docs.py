@@ -63,6 +63,15 @@ def test_generated_pages_are_up_to_date(monkeypatch):
     assert questions.count("```sql") >= 10
 
 
+def test_a_question_is_asked_in_three_lines_and_has_an_answer():
+    page = (DOCS / "questions.md").read_text(encoding="utf-8")
+    answered = re.findall(r"```sql\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(answered) == page.count("\n## ") == 43
+    for sql, answer in answered:
+        assert len(sql.splitlines()) <= 3, sql
+        assert len(answer.splitlines()) > 1, sql
+
+
 def test_the_index_of_the_how_to_keeps_the_laws(tmp_path):
     """In a process of its own: the new file is put beside the others, and the laws run over it."""
     found = re.search(r"```python file=band.py\n(.*?)```", (DOCS / "add-an-index.md").read_text(), re.DOTALL)

@@ -1,0 +1,29 @@
+-- report.accuracy_by_hour: how well an attack recovers each time of day.
+--
+-- Nights are easy to guess: compare with the run of `stay` before you call an attack good at them.
+--
+-- grain:   run_id, pairing, from_hour
+-- reads:   slots.position, attacks.track, slots.slot, metrics.person_recovery, study.run
+-- view:    yes
+-- columns:
+--   run_id       VARCHAR  the run, see study.run
+--   pairing      VARCHAR  how tracks are taken for people: optimal or greedy
+--   from_hour    VARCHAR  when the slot begins, HH:MM
+--   time_of_day  VARCHAR  night before six, else day
+--   accuracy     DOUBLE   share of slots in the right cell
+
+select
+    recovery.run_id,
+    recovery.pairing,
+    strftime(slot.starts, '%H:%M') as from_hour,
+    case when hour(slot.starts) < 6 then 'night' else 'day' end as time_of_day,
+    avg(case when track.cell = position.cell then 1.0 else 0.0 end) as accuracy
+from metrics.person_recovery as recovery
+join study.run as run using (run_id)
+join attacks.track as track on track.run_id = recovery.run_id and track.track = recovery.track
+join slots.position as position
+    on position.release_id = run.release_id
+    and position.person = recovery.person
+    and position.slot = track.slot
+join slots.slot as slot on slot.release_id = run.release_id and slot.slot = track.slot
+group by recovery.run_id, recovery.pairing, from_hour, time_of_day

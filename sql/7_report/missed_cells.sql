@@ -1,0 +1,32 @@
+-- report.missed_cells: where an attack goes wrong: person-slots in a cell that were given to another.
+--
+-- grain:   run_id, pairing, cell
+-- reads:   grid.cell, slots.position, attacks.track, counts.release, metrics.person_recovery, study.run
+-- view:    yes
+-- columns:
+--   run_id        VARCHAR  the run, see study.run
+--   pairing       VARCHAR  how tracks are taken for people: optimal or greedy
+--   cell          UBIGINT  the true cell, see grid.cell
+--   label         VARCHAR  name of the cell
+--   person_slots  BIGINT   person-slots that are truly there
+--   missed        BIGINT   of these, given to another cell
+--   share         DOUBLE   share that is missed
+
+select
+    recovery.run_id,
+    recovery.pairing,
+    position.cell,
+    cell.label,
+    count(*) as person_slots,
+    count(*) filter (track.cell <> position.cell) as missed,
+    count(*) filter (track.cell <> position.cell) / count(*)::double as share
+from metrics.person_recovery as recovery
+join study.run as run using (run_id)
+join attacks.track as track on track.run_id = recovery.run_id and track.track = recovery.track
+join slots.position as position
+    on position.release_id = run.release_id
+    and position.person = recovery.person
+    and position.slot = track.slot
+join counts.release as release on release.release_id = run.release_id
+join grid.cell as cell on cell.index_id = release.index_id and cell.cell = position.cell
+group by recovery.run_id, recovery.pairing, position.cell, cell.label

@@ -1,0 +1,42 @@
+-- report.schedule_leak: what crowds of each size give away of schedules, one line each.
+--
+-- grain:   leak_id, min_k
+-- reads:   counts.release, metrics.leak, study.traces, study.leak, study.schedule
+-- view:    yes
+-- columns:
+--   leak_id       VARCHAR  the leak, see study.leak
+--   min_k         INTEGER  crowds of at least so many
+--   release_id    VARCHAR  the release
+--   index_name    VARCHAR  kind and size of the cells
+--   slot_minutes  DOUBLE   length of a slot
+--   basis         VARCHAR  what the traces searched are made of
+--   points        INTEGER  points known
+--   measured      DOUBLE   share of people who are in such a crowd at all
+--   totally       DOUBLE   share whose schedule is totally disclosed
+--   partly        DOUBLE   share whose schedule is partly disclosed
+--   prob_m        DOUBLE   largest chance to meet a member in a slot
+--   ssr           DOUBLE   share of slots that can be guessed
+--   ntr           DOUBLE   share of slots with a habit
+--   effective_l   DOUBLE   how many places a crowd is effectively spread over
+
+select
+    leak.leak_id,
+    score.min_k,
+    leak.release_id,
+    release.index_name,
+    release.slot_seconds / 60.0::double as slot_minutes,
+    traces.basis,
+    leak.points,
+    max(score.estimate) filter (score.metric = 'measured') as measured,
+    max(score.estimate) filter (score.metric = 'totally_disclosed') as totally,
+    max(score.estimate) filter (score.metric = 'partly_disclosed') as partly,
+    max(score.estimate) filter (score.metric = 'prob_m') as prob_m,
+    max(score.estimate) filter (score.metric = 'ssr') as ssr,
+    max(score.estimate) filter (score.metric = 'ntr') as ntr,
+    max(score.estimate) filter (score.metric = 'effective') as effective_l
+from study.leak as leak
+join metrics.leak as score using (leak_id)
+join counts.release as release using (release_id)
+join study.schedule as schedule on schedule.schedule_id = leak.searched_id
+join study.traces as traces on traces.traces_id = schedule.traces_id
+group by leak.leak_id, score.min_k, leak.release_id, release.index_name, slot_minutes, traces.basis, leak.points
