@@ -180,11 +180,17 @@ def test_the_section_of_the_how_to_is_on_the_page_and_on_the_first_screen(tmp_pa
     """In a process of its own: the page's file is put beside the other sections."""
     page = (DOCS / "add-a-section.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python file=suppressed.py\n(.*?)```", page, re.DOTALL)
+    (relation,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
     (figure,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(compile(figure, "add-a-section.md", "exec"), {})
     (tmp_path / "suppressed.py").write_text(code, encoding="utf-8")
+    shutil.copytree(ROOT / "sql", tmp_path / "sql")
+    (tmp_path / "sql" / "7_report" / "empty_slot.sql").write_text(relation)
     script = f"""
+from pathlib import Path
 import trajlab as tl
+from trajlab import query
+query.folder = lambda: Path({str(tmp_path / "sql")!r})
 from trajlab.report import render, sections
 sections.__path__.append({str(tmp_path)!r})
 lab = tl.open(":memory:")

@@ -29,8 +29,8 @@ def days(page: str) -> str:
 def test_nobodys_day_is_in_the_page_unless_asked_for(attacked: tl.Lab) -> None:
     page = render(attacked)
     assert 'id="days"' not in page
-    assert "slots.position" not in page
-    assert "attacks.track" not in page
+    assert "report.recovered_day" not in page
+    assert "report.example_people" not in page
     assert "nobody's trace" in Page(page).text
 
 

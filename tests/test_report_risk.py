@@ -13,7 +13,7 @@ from test_report import HOSTILE, Page
 
 import trajlab as tl
 from trajlab.report import exposure, naming, render, words
-from trajlab.report.asked import those
+from trajlab.report.questions import those
 from trajlab.report.sections import reidentification
 
 KNOWN = ("top:1", "top:2", "points:2", "points:10")
@@ -128,7 +128,7 @@ def test_at_most_six_lines_are_drawn_and_the_rest_is_told(page: str) -> None:
 def most_exposing(lab: tl.Lab, page: str, title: str, kind: str) -> str:
     """The question that a figure is about, which must be one that singles out most."""
     (figure,) = [one for one in re.findall(r"<figure>.*?</figure>", page, re.DOTALL) if f"<h3>{title}</h3>" in one]
-    (risk_id,) = re.findall(r"set variable risk_id = '(\w+)'", Page(figure).text)
+    (risk_id,) = re.findall(r"risk_id = '(\w+)'", Page(figure).text)
     shares = lab.sql(
         "select risk_id, estimate from metrics.risk where scope = 'all' and metric = 'unique_share' "
         "and risk_id in (select risk_id from metrics.exposure where kind = $kind)",
@@ -150,6 +150,32 @@ def test_the_map_counts_the_people_singled_out_in_each_cell(city: Path, page: st
     assert len(cells)
     for label, people, alone in cells.iter_rows():
         assert f"{words.short(label)}\n{alone} singled out of {words.people(people)} of whom it is known" in told
+
+
+def test_the_table_under_the_map_counts_people_and_not_percent(city: Path, page: str) -> None:
+    (figure,) = [one for one in re.findall(r"<figure>.*?</figure>", page, re.DOTALL) if "Cells that give people" in one]
+    with tl.open(city, read_only=True) as lab:
+        risk_id = most_exposing(lab, page, "Cells that give people away", "cell")
+        cells = lab.table("report.exposing_cell", risk_id=risk_id)
+    rows = re.findall(r'<tr><td>(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>', figure)
+    assert sorted(rows) == sorted(
+        (label, str(people), str(alone)) for label, people, alone in cells["label", "people", "singled_out"].iter_rows()
+    )
+
+
+def test_the_crowd_that_hides_half_of_the_people_is_that_of_the_curve(city: Path, page: str) -> None:
+    with tl.open(city, read_only=True) as lab:
+        answers = lab.table("report.reidentification").sort("rank")
+        curves = lab.table("report.crowd_size")
+    for risk_id, people, median in answers["risk_id", "people", "median_k"].iter_rows():
+        curve = curves.filter(pl.col("risk_id") == risk_id, 2 * pl.col("at_most") >= people)
+        assert median == curve["k"].min()
+    assert answers["median_k"].null_count() < len(answers)
+    (table,) = re.findall(r"<caption>Singled out, by what is known</caption>.*?</table>", page, re.DOTALL)
+    heads = re.findall(r"<th[^>]*>(.*?)</th>", table)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>.*?</tr>", table)[1:]]
+    shown = [row[heads.index("Median crowd")] for row in rows]
+    assert shown == [words.number(median) for median in answers["median_k"]]
 
 
 def test_hours_add_up_the_slots_that_begin_in_them(city: Path, page: str) -> None:
@@ -192,7 +218,7 @@ def test_nobody_is_named_and_no_trace_is_shown(city: Path, page: str) -> None:
 
 
 def test_the_queries_of_the_section_run_as_they_stand(city: Path, page: str) -> None:
-    queries = [text for text in Page(section(page)).code if "select" in text]
+    queries = [text for text in Page(section(page)).code if "from " in text]
     assert len(queries) == 5
     with duckdb.connect(city, read_only=True) as con:
         for query in queries:

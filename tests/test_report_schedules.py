@@ -10,8 +10,7 @@ from conftest import TERM
 from test_report import Page
 
 import trajlab as tl
-from trajlab.report import leaks, render, words
-from trajlab.report.contents import Contents
+from trajlab.report import render, words
 
 LESSONS = pl.read_csv(TERM / "lessons.csv").with_columns(pl.col("uid") + "@secret")
 
@@ -42,17 +41,16 @@ def test_the_first_screen_says_how_many_a_crowd_does_not_hide(term):
 
 
 def test_disclosed_is_totally_or_partly_with_the_interval_of_the_table(term):
-    contents = Contents.of(term)
     rows = term.sql("select leak_id, min_k, metric, people, estimate, low, high from metrics.leak")
     for (leak_id, min_k), part in rows.group_by("leak_id", "min_k"):
         shares = {row["metric"]: row for row in part.iter_rows(named=True)}
-        found = contents.ask(leaks.DISCLOSED, leak_id=leak_id, min_k=min_k).frame
+        found = term.table("report.disclosed_by_size", leak_id=leak_id, min_k=min_k)
         if shares.get("hidden") is None:
             assert not len(found)
             continue
         row = found.row(0, named=True)
         rest = shares["hidden"]["estimate"] + shares["nothing"]["estimate"]
-        assert row["disclosed"] == pytest.approx(1 - rest)
+        assert row["disclosed_share"] == pytest.approx(1 - rest)
         for alike in shares.values():  # a share of as many people has the same interval
             if alike["metric"] in ("hidden", "nothing") and alike["estimate"] == pytest.approx(rest):
                 assert (row["low"], row["high"]) == pytest.approx((1 - alike["high"], 1 - alike["low"]))

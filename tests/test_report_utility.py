@@ -75,8 +75,12 @@ def test_the_map_has_a_line_for_each_flow_before_and_after_as_wide_as_it_is_larg
 
 
 def test_the_table_under_the_map_has_both_sides(town: tl.Lab) -> None:
-    answer = Contents.of(town).ask(
-        flowmap.PAIRS, tradeoff_id=town.table("study.tradeoff")["tradeoff_id"][0], zones="zones", flows="raw", most=2
+    answer = Contents.of(town).load_answer(
+        flowmap.FLOWS_DRAWN,
+        tradeoff_id=town.table("study.tradeoff")["tradeoff_id"][0],
+        zones="zones",
+        flows="raw",
+        most=2,
     )
     assert len(answer.frame) == min(2, answer.frame["pairs"][0])
     largest = answer.frame.select(pl.max_horizontal("before", "after")).to_series()
@@ -93,7 +97,7 @@ def square(lng: float) -> str:
 
 def pair(**other: object) -> pl.DataFrame:
     """A flow to the east."""
-    row = {"origin": "a", "destination": "b", "before": 4.0, "after": 1.0, "lon0": 0.0, "lat0": 0.0}
+    row = {"origin_label": "a", "destination_label": "b", "before": 4.0, "after": 1.0, "lon0": 0.0, "lat0": 0.0}
     row |= {"origin_polygon": square(0), "destination_polygon": square(0.05)}
     row |= {"origin_lng": 0.005, "origin_lat": 0.005, "destination_lng": 0.055, "destination_lat": 0.005}
     return pl.DataFrame([row | other], schema_overrides={"origin_polygon": pl.String})
@@ -110,7 +114,7 @@ def test_a_line_bends_to_the_right_of_its_way() -> None:
 
 
 def test_what_is_gone_has_no_line_and_names_are_escaped() -> None:
-    drawn = flowmap.draw(pair(origin=HOSTILE[0], destination=HOSTILE[2], after=0.0), (HOSTILE[1], "after"))
+    drawn = flowmap.draw(pair(origin_label=HOSTILE[0], destination_label=HOSTILE[2], after=0.0), (HOSTILE[1], "after"))
     assert str(drawn).count('class="flow ') == 1
     page = Page(str(drawn))
     assert not {"script", "img", "b"} & {tag for tag, _ in page.tags}

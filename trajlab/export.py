@@ -46,7 +46,7 @@ def export(store: Store, folder: Path, *, publishable: bool, form: str, release:
     chosen = _one(store, release) if publishable else None
     notes = () if chosen is None else tuple(_notes(store, chosen))
     make_folder(folder.parent)
-    tables = [q for q in catalogue().values() if q.publishable or not publishable]
+    tables = [q for q in catalogue().values() if not q.view and (q.publishable or not publishable)]
     with unfinished(folder) as scratch:
         for query in tables:
             _write(store, query, scratch / f"{query.table}.{form}", chosen)

@@ -19,7 +19,10 @@ for query in catalogue().values():
         TYPES[column.name][column.type].add(query.table)
 
 ONE_MEANING = {
-    "about": ("traces where true or protected ones are searched; table", {"metrics.risk", "study.risk", "study.leak"}),
+    "about": (
+        "traces where true or protected ones are searched; table",
+        {"metrics.risk", "study.risk", "study.leak", "report.reidentification", "report.schedule_answer"},
+    ),
     "found": ("whether the person's own trace is one of those that fit", {"metrics.anonymity"}),
     "kept": ("whether the person is in the release", {"slots.person"}),
     "observed": ("whether records say so", {"slots.position"}),

@@ -33,6 +33,9 @@ VALUES = {
     "leak_id": "select leak_id from study.leak order by all",
     "utility_id": "select utility_id from study.utility order by all",
     "tradeoff_id": "select tradeoff_id from study.tradeoff order by all",
+    "pairing": "select distinct pairing from metrics.pair order by all",
+    "person": "select person from records.person order by all",
+    "examples": "select unnest([1, 3])",
 }
 """What the parameters of a macro are given in these tests: everything that the lab has."""
 
@@ -82,7 +85,7 @@ def test_the_header_lists_the_columns_with_their_types(query, empty):
     texts = ("release_id", "run_id", "traces_id", "known_id", "risk_id", "seed", "fill", "basis", "source",
              "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id",
              "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id",
-             "about", "published_id")  # fmt: skip
+             "about", "published_id", "pairing")  # fmt: skip
     params = {name: "x" if name in texts else 1 for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {

@@ -103,7 +103,8 @@ def _tables(sandbox: Sandbox, asked: Asked) -> Child:
         tag("tr", tag("th", column.name, scope="row"), tag("td", column.type), tag("td", column.meaning))
         for column in query.columns
     ]
-    sql = f"select * from {query.table}"  # noqa: S608
+    given = ", ".join(f"${name}" for name in query.params) if query.kind == "macro" else None
+    sql = f"from {query.table}" if given is None else f"from {query.table}({given})"
     return [
         tag("h1", query.table),
         tag("p", f"{query.summary[:1].upper()}{query.summary[1:]}", cls="lede"),
@@ -117,6 +118,9 @@ def _tables(sandbox: Sandbox, asked: Asked) -> Child:
 def _preview(sandbox: Sandbox, query: Query, sql: str) -> Child:
     if query.table == SECRET:
         return tag("p", "Its rows are not shown here: whoever sees them can tell whose fresh id is whose.", cls="note")
+    if query.kind == "macro":
+        needed = ", ".join(query.params)
+        return tag("p", f"It is asked of one at a time: put values in the place of {needed}.", cls="note")
     try:
         with sandbox.one_at_a_time:
             frame = sandbox.lab.sql(f"{sql} limit {PREVIEW}")

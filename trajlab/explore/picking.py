@@ -5,39 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trajlab.report import naming, words
-from trajlab.report.asked import SHARES, Asked
 from trajlab.report.contents import Contents, Published
 from trajlab.report.drawing import charts
 from trajlab.report.evidence import block, figure, table
 from trajlab.report.markup import Child, Html, tag
+from trajlab.report.questions import SHARES, Questions
+from trajlab.report.runs import RUNS
 
-RUNS = """
-select run_id, attack, settings, seed
-from study.run
-where release_id = $release_id
-order by attack, settings, seed, run_id
-"""
-
-SCORES = """
+SCORES = """\
 select metric, level, pairing, people, estimate, low, high, shuffle, stay
-from report.every_metric
-where run_id = $run_id and of = 'recovered'
-order by metric, level, pairing
-"""
-
-RISK = """
+from report.every_metric where run_id = $run_id and of = 'recovered'
+order by metric, level, pairing"""
+RISK = """\
 select scope, metric, level, people, estimate, low, high
-from metrics.risk
-where risk_id = $risk_id
-order by scope, metric, level
-"""
-
-CURVE = """
+from metrics.risk where risk_id = $risk_id
+order by scope, metric, level"""
+CURVE = """\
 select k, people, at_most, share
-from metrics.anonymity_curve
-where risk_id = $risk_id and scope = 'all'
-order by k
-"""
+from report.crowd_size where risk_id = $risk_id
+order by k"""
 
 
 def form(contents: Contents, chosen: Published, part: str, asked: dict[str, str]) -> Html:
@@ -61,7 +47,7 @@ def form(contents: Contents, chosen: Published, part: str, asked: dict[str, str]
 def run(contents: Contents, run_id: str) -> Html | None:
     """Every score of one run on the release chosen."""
     name = _runs(contents, contents.releases[0]).get(run_id)
-    answer = contents.ask(SCORES, run_id=run_id)
+    answer = contents.load_answer(SCORES, run_id=run_id)
     if name is None or not len(answer.frame):
         return None
     return block(table(f"Scores of {name}", answer.frame), answer)
@@ -72,7 +58,7 @@ def question(contents: Contents, risk_id: str) -> Child:
     name = _questions(contents, contents.releases[0]).get(risk_id)
     if name is None:
         return None
-    answer, curve = (contents.ask(sql, risk_id=risk_id) for sql in (RISK, CURVE))
+    answer, curve = (contents.load_answer(sql, risk_id=risk_id) for sql in (RISK, CURVE))
     steps = [(float(k), float(share)) for k, share in curve.frame.select("k", "share").iter_rows()]
     drawn = None
     if len(steps) > 1:
@@ -98,11 +84,11 @@ def _filled(steps: Sequence[tuple[float, float]], places: int = 200) -> charts.P
 
 
 def _runs(contents: Contents, release: Published) -> dict[str, str]:
-    return naming.runs(contents.ask(RUNS, release_id=release.id).frame.rows(named=True))
+    return naming.runs(contents.load_answer(RUNS, release_id=release.id).frame.rows(named=True))
 
 
 def _questions(contents: Contents, release: Published) -> dict[str, str]:
-    asked = Asked.of(contents, release)
+    asked = Questions.of(contents, release)
     return {} if asked is None else {row["risk_id"]: asked.called(row) for row in asked.rows}
 
 

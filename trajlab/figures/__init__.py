@@ -61,9 +61,9 @@ def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
 def save(drawn: Drawn, path: Path) -> Path:
     """Write .svg or .png, all or nothing."""
     from trajlab.figures._raster import png
-    from trajlab.report import keep
+    from trajlab.report import write_file
 
     form = path.suffix.lower()
     if form not in FORMS:
         raise LabError(f"{path.name!r} is neither .svg nor .png: name the file {drawn.figure.name}.svg")
-    return keep(path, drawn.svg() if form == ".svg" else png(drawn.svg()))
+    return write_file(path, drawn.svg() if form == ".svg" else png(drawn.svg()))

@@ -34,7 +34,7 @@ def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
         raise LabError(f"the page has room for the days of 0 to {MOST_EXAMPLES} example people, not {examples}")
     if path.is_dir() or not path.name:
         raise LabError(f"{path} is a folder: name the file to write, such as report.html")
-    return keep(path, render(lab, examples=examples))
+    return write_file(path, render(lab, examples=examples))
 
 
 def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[[], str]) -> Path:
@@ -45,7 +45,7 @@ def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[
     if path.is_dir():
         raise LabError(f"{path} is a folder: name the file to write, such as {name}.svg")
     written: dict[str, Callable[[], str | bytes]] = {".svg": svg, ".png": lambda: png(svg()), ".html": html}
-    return keep(path, written[path.suffix.lower()]())
+    return write_file(path, written[path.suffix.lower()]())
 
 
 def check_form(path: str | Path, name: str) -> Path:
@@ -56,7 +56,7 @@ def check_form(path: str | Path, name: str) -> Path:
     return path
 
 
-def keep(path: Path, content: str | bytes) -> Path:
+def write_file(path: Path, content: str | bytes) -> Path:
     """Write a file, all or nothing."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

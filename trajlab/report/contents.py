@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from trajlab.errors import LabError
 from trajlab.query import catalogue
 from trajlab.report import listing, words
 from trajlab.report.evidence import Answer
@@ -17,94 +18,9 @@ from trajlab.report.evidence import Answer
 if TYPE_CHECKING:
     from trajlab.lab import Lab
 
-RELEASES = """
-with published as (
-    select
-        release_id,
-        count(*) as counts,
-        median(people)::double as median_count,
-        avg(case when people = 1 then 1.0 else 0.0 end) as alone,
-        max(people) as largest_count
-    from counts.occupancy
-    group by release_id
-),
-
-size as (
-    select
-        published_cell.release_id,
-        count(*) as cells,
-        median(cell.area_km2) as median_area_km2
-    from (select distinct release_id, cell from counts.occupancy) as published_cell
-    join counts.release as release using (release_id)
-    left join grid.cell as cell using (index_id, cell)
-    group by published_cell.release_id
-),
-
-most_at_once as (
-    select release_id, max(people)::bigint as people
-    from (select release_id, slot, sum(people) as people from counts.occupancy group by release_id, slot)
-    group by release_id
-)
-
--- What somebody else published has no line in report.summary: only its counts are known.
-select
-    release.release_id,
-    release.index_name,
-    release.slot_seconds / 60.0::double as slot_minutes,
-    release.slots,
-    release.fill,
-    release.min_count,
-    coalesce(summary.people, most_at_once.people, 0) as people,
-    coalesce(summary.cells, size.cells, 0) as cells,
-    coalesce(summary.counts, published.counts, 0) as counts,
-    coalesce(summary.flow_counts, 0) as flows,
-    coalesce(summary.median_count, published.median_count) as median_count,
-    coalesce(summary.alone, published.alone) as alone,
-    summary.hidden,
-    summary.observed_share as observed,
-    1 - summary.observed_share as filled,
-    size.median_area_km2,
-    published.largest_count,
-    made.left_out,
-    made.last_source,
-    made.settings,
-    release.index_id,
-    release.starts,
-    release.tz,
-    release.slot_seconds,
-    release.slots_per_day
-from counts.release as release
-left join report.summary as summary using (release_id)
-left join study.release as made using (release_id)
-left join published using (release_id)
-left join size using (release_id)
-left join most_at_once using (release_id)
-order by release.index_name, slot_minutes, release.fill, release.min_count, release.release_id
-"""
-
-SOURCES = """
--- By kind and not by file: a file is often one person's, and called after them.
-with outcome as (
-    select
-        source_id,
-        coalesce(sum(rows) filter (outcome = 'kept'), 0) as kept,
-        coalesce(sum(rows) filter (outcome <> 'kept'), 0) as refused
-    from records.tally
-    group by source_id
-)
-
-select
-    source.kind,
-    source.tz,
-    count(*) as sources,
-    sum(source.rows)::bigint as rows,
-    coalesce(sum(outcome.kept), 0)::bigint as kept,
-    coalesce(sum(outcome.refused), 0)::bigint as refused
-from records.source as source
-left join outcome using (source_id)
-group by source.kind, source.tz
-order by source.kind, source.tz
-"""
+RELEASES = """\
+from report.release_overview
+order by index_name, slot_minutes, fill, min_count, release_id"""
 
 
 @dataclass(frozen=True)
@@ -142,15 +58,20 @@ class Contents:
     lab: Lab
     summary: Answer
     releases: tuple[Published, ...]
+    missing: frozenset[str]
+    """Relations that the lab lacks, since an older trajlab made it."""
     examples: int = 0
     """People whose days may be drawn: none, unless whoever writes the page says that they may be."""
 
     @classmethod
     def of(cls, lab: Lab, *, examples: int = 0) -> Contents:
-        summary = Answer.to(lab, RELEASES)
+        missing = _missing(lab)
+        if "report.release_overview" in missing:
+            raise LabError("an older trajlab made this lab: open it once for writing, and it is brought up to date")
+        summary = Answer.load(lab, RELEASES)
         rows = list(summary.frame.iter_rows(named=True))
         releases = tuple(Published(row, name) for row, name in zip(rows, _names(rows), strict=True))
-        return cls(lab, summary, releases, examples)
+        return cls(lab, summary, releases, missing, examples)
 
     def only(self, release: Published) -> Contents:
         """The same lab as if it had this one release."""
@@ -159,22 +80,32 @@ class Contents:
 
     @cached_property
     def sources(self) -> Answer:
-        return self.ask(SOURCES)
+        return self.load_answer("from report.input_by_kind order by kind, tz")
 
-    def ask(self, sql: str, **params: str | int | float) -> Answer:
-        """What the lab answers; a table that its trajlab did not know yet holds nothing, so neither does the answer."""
-        if self._missing.intersection(re.findall(r"\b[a-z]+\.[a-z_]+\b", sql)):
+    def load_answer(self, sql: str, **params: str | int | float) -> Answer:
+        """The rows that a few lines over the lab's relations give; none where the lab lacks a relation.
+
+        That is so where an older trajlab made the lab, and it is open for reading only.
+        """
+        if self.missing.intersection(re.findall(r"\b[a-z]+\.[a-z_0-9]+\b", sql)):
             return Answer(sql.strip(), params, pl.DataFrame())
-        return Answer.to(self.lab, sql, **params)
-
-    @cached_property
-    def _missing(self) -> set[str]:
-        """Tables that this trajlab knows and the lab, made by an older one and open for reading, lacks."""
-        there = self.lab.sql("select table_schema || '.' || table_name as name from information_schema.tables")
-        return set(catalogue()).difference(there["name"])
+        return Answer.load(self.lab, sql, **params)
 
     def name_of(self, release_id: str) -> str:
         return next((release.name for release in self.releases if release.id == release_id), release_id)
+
+
+def _missing(lab: Lab) -> frozenset[str]:
+    """Relations of this trajlab that are not in the lab, and views of such."""
+    found = lab.sql(
+        "select table_schema || '.' || table_name as name from information_schema.tables "
+        "union all select schema_name || '.' || function_name from duckdb_functions() where not internal"
+    )
+    missing = set(catalogue()).difference(found["name"])
+    for query in catalogue().values():  # what a view reads stands before it
+        if query.view and missing.intersection(query.reads):
+            missing.add(query.table)
+    return frozenset(missing)
 
 
 def _names(rows: list[dict[str, Any]]) -> list[str]:

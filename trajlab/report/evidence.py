@@ -1,10 +1,11 @@
-"""A number and the query behind it, never apart: what was asked, what came back, both on the page."""
+"""A number and the query behind it, never apart: a few lines over a relation of the lab, and its rows."""
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,24 +24,43 @@ Show = Mapping[str, Callable[[Any], Child]]
 
 @dataclass(frozen=True)
 class Answer:
+    """Rows of a relation, and the query that gives them."""
+
     sql: str
     params: dict[str, str | int | float]
     frame: pl.DataFrame
 
     @classmethod
-    def to(cls, lab: Lab, sql: str, **params: str | int | float) -> Answer:
+    def load(cls, lab: Lab, sql: str, **params: str | int | float) -> Answer:
         return cls(sql.strip(), params, lab.sql(sql, **params))
+
+    def select(self, *columns: str) -> Answer:
+        """Only these columns, for a table on the page; the query gives all."""
+        return replace(self, frame=self.frame.select(columns))
+
+    def drop(self, *columns: str) -> Answer:
+        return replace(self, frame=self.frame.drop(columns))
+
+    def rename(self, names: Mapping[str, str]) -> Answer:
+        return replace(self, frame=self.frame.rename(names))
 
     @property
     def runnable(self) -> str:
-        """The query as text to paste into a DuckDB shell: values first, then the very text that was run."""
-        values = (f"set variable {name} = {_literal(value)};\n" for name, value in self.params.items())
-        return "".join(values) + self.sql + ";"
+        """The query as text to paste into a DuckDB shell: the one that was run, with its values in it."""
+        return re.sub(r"\$(\w+)", lambda name: _literal(self.params[name[1]]), self.sql) + ";"
 
 
-def figure(title: str, drawing: Child, answer: Answer, *, note: Child = None, show: Show | None = None) -> Html:
+def figure(
+    title: str,
+    drawing: Child,
+    answer: Answer,
+    *,
+    note: Child = None,
+    show: Show | None = None,
+    heads: Mapping[str, str] | None = None,
+) -> Html:
     """A drawing under its title, with its table and its query one click away."""
-    numbers = tag("details", tag("summary", "Table"), table(title, answer.frame, show=show))
+    numbers = tag("details", tag("summary", "Table"), table(title, answer.frame, show=show, heads=heads))
     return tag(
         "figure",
         tag("figcaption", tag("h3", title), tag("p", note, cls="note") if note is not None else None),

@@ -16,7 +16,7 @@ import shapely
 from trajlab.report import words
 from trajlab.report.contents import Contents
 from trajlab.report.drawing import maps
-from trajlab.report.evidence import Answer, figure
+from trajlab.report.evidence import figure
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.tradeoffs import FLOWS
 from trajlab.spatial._projection import LocalMetres
@@ -27,70 +27,17 @@ WIDEST, THINNEST = 10.0, 0.4
 _BEND = 0.18
 _TALLEST = 36
 
-PAIRS = """
-with compared as (
-    select utility.before_id, utility.after_id, step.zones_id, step.index_name
-    from study.tradeoff_step as step
-    join study.utility as utility using (utility_id)
-    where step.tradeoff_id = $tradeoff_id and step.zones_name = $zones
-    order by step.size_m desc nulls last, step.step desc, step.zones_id
-    limit 1
-),
-
-flow as (
-    select
-        od_flow.origin,
-        od_flow.destination,
-        case $flows when 'raw' then od_flow.raw else od_flow.constrained end as movements,
-        od_flow.od_id = compared.before_id as is_before,
-        od_flow.od_id = compared.after_id as is_after
-    from compared
-    join metrics.od_flow as od_flow on od_flow.od_id in (compared.before_id, compared.after_id)
-    where od_flow.origin <> od_flow.destination
-),
-
-pair as (
-    select
-        origin,
-        destination,
-        coalesce(sum(movements) filter (is_before), 0) as before,
-        coalesce(sum(movements) filter (is_after), 0) as after
-    from flow
-    group by origin, destination
-)
-
-select
-    origin.label as origin,
-    destination.label as destination,
-    pair.before,
-    pair.after,
-    pair.after - pair.before as change,
-    count(*) over () as pairs,
-    compared.index_name,
-    origin.polygon as origin_polygon,
-    destination.polygon as destination_polygon,
-    origin.lng as origin_lng,
-    origin.lat as origin_lat,
-    destination.lng as destination_lng,
-    destination.lat as destination_lat,
-    index.lon0,
-    index.lat0
-from pair
-cross join compared
-join grid.index as index on index.index_id = compared.zones_id
-join grid.cell as origin on origin.index_id = compared.zones_id and origin.cell = pair.origin
-join grid.cell as destination on destination.index_id = compared.zones_id and destination.cell = pair.destination
-where greatest(pair.before, pair.after) > 0
-order by greatest(pair.before, pair.after) desc, origin.label, destination.label, pair.origin, pair.destination
-limit $most
-"""
+FLOWS_DRAWN = """\
+from report.flow_map
+where tradeoff_id = $tradeoff_id and zones_name = $zones and flows = $flows
+order by greatest(before, after) desc, origin_label, destination_label, origin, destination limit $most"""
 
 Floats = npt.NDArray[np.float64]
 
 
 def between(contents: Contents, tradeoff_id: str, zones: str, flows: str) -> Html | None:
     """The largest flows before and after the largest cells of a trade-off; None where no two zones have any."""
-    answer = contents.ask(PAIRS, tradeoff_id=tradeoff_id, zones=zones, flows=flows, most=MOST)
+    answer = contents.load_answer(FLOWS_DRAWN, tradeoff_id=tradeoff_id, zones=zones, flows=flows, most=MOST)
     frame = answer.frame
     if not len(frame):
         return None
@@ -103,9 +50,10 @@ def between(contents: Contents, tradeoff_id: str, zones: str, flows: str) -> Htm
     return figure(
         f"Flows between zones, before and after: {FLOWS[flows]}",
         drawing,
-        Answer(answer.sql, answer.params, frame.select("origin", "destination", "before", "after", "change")),
+        answer.select("origin_label", "destination_label", "before", "after", "change"),
         note=f"{which} from one zone to another, on both maps the same and to the same scale; a line bends to the "
         "right of its way. Point at a line for its values. Movements within a zone are not drawn.",
+        heads={"origin_label": "Origin", "destination_label": "Destination"},
     )
 
 
@@ -132,7 +80,7 @@ def draw(frame: pl.DataFrame, names: tuple[str, str]) -> Html | None:
     most = float(frame.select(pl.max_horizontal("before", "after").max()).item())
     titles = [
         f"{words.short(a)} → {words.short(b)}\nbefore {words.number(before)}, after {words.number(after)}"
-        for a, b, before, after in frame.select("origin", "destination", "before", "after").iter_rows()
+        for a, b, before, after in frame.select("origin_label", "destination_label", "before", "after").iter_rows()
     ]
     sides = [
         _side(name, ground, _lines(arcs, frame[column].to_list(), titles, most, n), scale, size)

@@ -8,14 +8,9 @@ from typing import Any
 
 from trajlab.report import words
 
-RELEASES = """
-select
-    release.release_id, release.index_name, release.slot_seconds, release.fill, release.min_count,
-    release.starts, release.slots, release.tz, made.people, made.last_source, made.settings
-from counts.release as release
-left join study.release as made using (release_id)
-order by release.index_name, release.slot_seconds, release.fill, release.min_count, made.people, release.release_id
-"""
+RELEASES = """\
+from report.release_settings
+order by index_name, slot_seconds, fill, min_count, people, release_id"""
 """What `lines` and `differences` read of a release."""
 
 Row = Mapping[str, Any]

@@ -21,8 +21,8 @@ def render(contents: Contents) -> Html:
         return join(
             tag("h1", "Nothing is published yet"),
             tag(
-                "p", "The lab holds ", _strong(words.counted(int(sources["kept"].sum()), "record")), " from ",
-                words.counted(int(sources["sources"].sum()), "source"), ", and no release. A release is what would be "
+                "p", "The lab holds ", _strong(words.counted(int(sources["rows_kept"].sum()), "record")), " from ",
+                words.counted(int(sources["files"].sum()), "source"), ", and no release. A release is what would be "
                 "published: how many people are in each cell during each slot of time.", cls="lede",
             ),
             _next("Publish one, then write this page again:", _RELEASE),

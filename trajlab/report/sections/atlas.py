@@ -7,7 +7,7 @@ import polars as pl
 from trajlab.report import words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.drawing import maps
-from trajlab.report.evidence import Answer, figure, table
+from trajlab.report.evidence import figure, table
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 from trajlab.spatial._projection import LocalMetres
@@ -20,35 +20,10 @@ TERMS = {
 }
 MOST_MAPS = 12
 
-CELLS = """
-with published as (
-    select
-        cell,
-        sum(people)::bigint as person_slots,
-        max(people) as largest_count,
-        count(*) as published_slots,
-        count(*) filter (people = 1) as slots_with_one_person
-    from counts.occupancy
-    where release_id = $release_id
-    group by cell
-)
-
-select
-    cell.label,
-    published.person_slots / release.slots::double as mean_people,
-    published.largest_count,
-    published.published_slots,
-    published.slots_with_one_person,
-    cell.area_km2,
-    cell.polygon,
-    index.lon0,
-    index.lat0
-from published
-join counts.release as release on release.release_id = $release_id
-left join grid.index as index on index.index_id = release.index_id
-join grid.cell as cell on cell.index_id = release.index_id and cell.cell = published.cell
-order by mean_people desc, cell.label, cell.cell
-"""
+CELLS = """\
+from report.people_by_cell
+where release_id = $release_id
+order by mean_people desc, label, cell"""
 
 
 def render(contents: Contents) -> Html | None:
@@ -66,11 +41,11 @@ def render(contents: Contents) -> Html | None:
 
 
 def _panel(contents: Contents, release: Published, titled: int) -> Child:
-    answer = contents.ask(CELLS, release_id=release.id)
+    answer = contents.load_answer(CELLS, release_id=release.id)
     frame = answer.frame
     if not len(frame):
         return tag("p", "No count was large enough to be published, so there is no cell to draw.")
-    short = Answer(answer.sql, answer.params, frame.drop("polygon", "lon0", "lat0"))
+    short = answer.drop("release_id", "cell", "polygon", "lon0", "lat0")
     drawing = maps.draw(
         f"Map of {words.counted(len(frame), 'cell')} by mean people per slot, {release.name}",
         frame["polygon"].to_list(),

@@ -30,44 +30,31 @@ TERMS = {
 MOST = 8
 """Releases that get a panel."""
 
-PLACES = """
-select 'whole day' as when_counted, places, people, estimate, low, high
-from metrics.place_share
-where release_id = $release_id
-union all
-select 'night' as when_counted, places, people, estimate, low, high
-from metrics.night_share
-where release_id = $release_id
-order by when_counted desc, places
-"""
+PLACES = """\
+select when_counted, places, people, estimate, low, high
+from report.place_time where release_id = $release_id
+order by when_counted desc, places"""
 
-SINGLED_OUT = """
+SINGLED_OUT = """\
 select knowledge, points, people, unique_people, estimate, low, high
 from metrics.singled_out
 where release_id = $release_id
-order by knowledge desc, points
-"""
+order by knowledge desc, points"""
 
-NIGHTS = """
+NIGHTS = """\
 select places, nights, people, estimate, low, high
-from metrics.night_places
-where release_id = $release_id
-order by places
-"""
+from metrics.night_places where release_id = $release_id
+order by places"""
 
-ERRORS = """
-select time_of_day as part, model, metres, transitions, estimate, low, high
-from metrics.prediction_error
-where release_id = $release_id
-order by time_of_day desc, model, metres
-"""
+ERRORS = """\
+select time_of_day, model, metres, transitions, estimate, low, high
+from metrics.prediction_error where release_id = $release_id
+order by time_of_day desc, model, metres"""
 
-GAIN = """
+GAIN = """\
 select days_of, gain_from, gain_to, pairs, estimate, low, high, mean_gain
-from metrics.day_gain
-where release_id = $release_id
-order by days_of, bin
-"""
+from metrics.day_gain where release_id = $release_id
+order by days_of, bin"""
 
 _SHARES: Show = dict.fromkeys(("estimate", "low", "high"), words.share)
 _KNOWLEDGE = {
@@ -92,15 +79,15 @@ _WHY = (
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
-    places = contents.ask(PLACES, release_id=release.id)
+    places = contents.load_answer(PLACES, release_id=release.id)
     if not len(places.frame):
         return None
     drawn = [
         _places(places, release),
-        _singled_out(contents.ask(SINGLED_OUT, release_id=release.id), release),
-        _nights(contents.ask(NIGHTS, release_id=release.id), release),
-        _errors(contents.ask(ERRORS, release_id=release.id), release),
-        _gain(contents.ask(GAIN, release_id=release.id), release),
+        _singled_out(contents.load_answer(SINGLED_OUT, release_id=release.id), release),
+        _nights(contents.load_answer(NIGHTS, release_id=release.id), release),
+        _errors(contents.load_answer(ERRORS, release_id=release.id), release),
+        _gain(contents.load_answer(GAIN, release_id=release.id), release),
     ]
     return join(drawn)
 
@@ -151,8 +138,8 @@ def _errors(answer: Answer, release: Published) -> Html | None:
     if not len(answer.frame):
         return None
     axis = charts.Axis(0, 5000, [(m, words.metres(m)) for m in range(0, 5000, 1000)], (1000,), words.metres)
-    series = {_RULES[name]: _points(rows, "metres") for name, rows in _split(answer.frame, "part", "model")}
-    pace, stay = (_value(answer.frame, part="day", model=model, metres=1000) for model in ("velocity", "stay"))
+    series = {_RULES[name]: _points(rows, "metres") for name, rows in _split(answer.frame, "time_of_day", "model")}
+    pace, stay = (_value(answer.frame, time_of_day="day", model=model, metres=1000) for model in ("velocity", "stay"))
     return figure(
         "Guessing the next place",
         charts.lines(f"Share of guesses by error, {release.name}", series, axis, say=words.share),

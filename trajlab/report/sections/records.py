@@ -1,4 +1,4 @@
-"""What went in: sources, rows kept and refused, people, and records per day."""
+"""What went in: files, rows kept and refused, people, and records per day."""
 
 from __future__ import annotations
 
@@ -17,46 +17,20 @@ TERMS = {
     "Refused": "Rows of the input that were not kept, each with its reason; kept and refused add up to all rows.",
 }
 
-OUTCOMES = """
-select
-    source.kind,
-    tally.outcome,
-    sum(tally.rows)::bigint as rows,
-    sum(tally.rows) / sum(sum(tally.rows)) over (partition by source.kind)::double as share
-from records.tally as tally
-join records.source as source using (source_id)
-group by source.kind, tally.outcome
-order by source.kind, tally.outcome <> 'kept', rows desc, tally.outcome
-"""
-
-PEOPLE = """
-select count(*) as people from records.person
-"""
-
-DAILY = """
-with minute as (
-    select source_id, epoch_ms(ts) // 60000 as tick, count(*) as records
-    from records.fix
-    group by source_id, tick
-)
-
-select
-    timezone(coalesce(source.tz, 'UTC'), make_timestamptz(tick * 60000000))::date as day,
-    sum(records)::bigint as records
-from minute
-join records.source as source using (source_id)
-group by day
-order by day
-"""
+OUTCOMES = """\
+from report.input_outcome
+order by kind, outcome <> 'kept', rows desc, outcome"""
+PEOPLE = "select count(*) as people from records.person"
+DAILY = "from report.records_per_day order by local_date"
 _MOST_BARS = 70
-_HEADS = {"tz": "Time zone", "sources": "Files, folders or frames"}
+_HEADS = {"tz": "Time zone", "rows_kept": "Kept", "rows_refused": "Refused", "files": "Files, folders or frames"}
 
 
 def render(contents: Contents) -> Html | None:
     sources = contents.sources
     if not len(sources.frame):
         return None
-    daily, outcomes = contents.ask(DAILY), contents.ask(OUTCOMES)
+    daily, outcomes = contents.load_answer(DAILY), contents.load_answer(OUTCOMES)
     return join(
         tag("p", _told(contents, daily)),
         block(table("Sources", sources.frame, heads=_HEADS), sources),
@@ -66,9 +40,9 @@ def render(contents: Contents) -> Html | None:
 
 
 def _told(contents: Contents, daily: Answer) -> str:
-    people = words.people(contents.ask(PEOPLE).frame["people"][0])
+    people = words.people(contents.load_answer(PEOPLE).frame["people"][0])
     frame = contents.sources.frame
-    kept, refused = int(frame["kept"].sum()), int(frame["refused"].sum())
+    kept, refused = int(frame["rows_kept"].sum()), int(frame["rows_refused"].sum())
     when = f", {words.between(*_ends(daily))}" if len(daily.frame) else ""
     gone = f"{words.number(refused) if refused else 'No'} {'row was' if refused == 1 else 'rows were'} refused."
     return f"{words.counted(kept, 'record')} of {people}{when}. {gone}"
@@ -89,12 +63,13 @@ def _daily(daily: Answer) -> Html:
         charts.columns(f"Records per {per}, local time", bars),
         daily,
         note="Local days of each source.",
-        show={"day": str},
+        show={"local_date": str},
+        heads={"local_date": "Day"},
     )
 
 
 def _ends(daily: Answer) -> tuple[dt.date, dt.date]:
-    days: list[dt.date] = daily.frame["day"].to_list()
+    days: list[dt.date] = daily.frame["local_date"].to_list()
     return days[0], days[-1]
 
 

@@ -14,7 +14,7 @@ from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.report.recovered import ACCURACY, RUNS, Runs, best_run
+from trajlab.report.runs import ACCURACY, RUNS, Runs, best_run
 
 TITLE = "What an adversary recovers"
 POSITION = 50
@@ -36,70 +36,26 @@ _DRAWN = charts.SERIES - 1
 """Runs that get a bar; one colour is for the truth."""
 _EXACT = 0.001
 
-ERRORS = """
-select cdf.run_id, cdf.metres, cdf.positions as points, cdf.share
-from metrics.error_cdf as cdf
-join study.run as run on run.run_id = cdf.run_id
-where run.release_id = $release_id and cdf.pairing = $pairing
-order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, cdf.run_id, cdf.metres
-"""
+ERRORS = """\
+select run_id, metres, positions, share
+from report.recovery_error where release_id = $release_id and pairing = $pairing
+order by run_rank, metres"""
 
-EXPOSED = """
-with person as (
-    select
-        recovered.run_id,
-        run.attack,
-        case
-            when recovered.accuracy > 0.8 then 'over 80%'
-            when recovered.accuracy > 0.5 then 'over half'
-            when recovered.accuracy > 0.2 then 'over a fifth'
-            else 'a fifth or less'
-        end as of_their_slots,
-        recovered.accuracy
-    from metrics.person_recovery as recovered
-    join study.run as run on run.run_id = recovered.run_id
-    where run.release_id = $release_id and recovered.pairing = $pairing
-)
-
-select
-    run_id,
-    of_their_slots,
-    count(*) as people,
-    count(*) / sum(count(*)) over (partition by run_id)::double as share
-from person
-group by run_id, attack, of_their_slots
-order by case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, attack, run_id, min(accuracy) desc
-"""
+EXPOSED = """\
+select run_id, of_their_slots, people, share
+from report.people_recovered where release_id = $release_id and pairing = $pairing
+order by run_rank, above desc"""
 CLASSES = ("over 80%", "over half", "over a fifth", "a fifth or less")
 
-UNIQUE = """
-select run_id, of, metric, level as cells_known, people, estimate, low, high
-from report.every_metric
-where release_id = $release_id and metric in ('unique_share', 'distinct_share')
-order by
-    metric desc,
-    of,
-    case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end,
-    attack,
-    settings,
-    seed,
-    cells_known
-"""
+UNIQUE = """\
+select run_id, of, metric, cells_known, people, estimate, low, high
+from report.unique_tracks where release_id = $release_id
+order by metric desc, of, run_rank, cells_known"""
 
-PROOF = """
-select
-    step.run_id,
-    step.phase as stage,
-    count(*) as matchings,
-    sum(step.cost) as cost,
-    sum(step.bound) as proven_at_least,
-    max(step.gap) as largest_gap
-from attacks.step as step
-join study.run as run on run.run_id = step.run_id
-where run.release_id = $release_id
-group by step.run_id, run.attack, step.phase
-order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, step.run_id, step.phase desc
-"""
+PROOF = """\
+select run_id, phase, matchings, cost, proven_at_least, largest_gap
+from report.matching_proof where release_id = $release_id
+order by run_rank, phase desc"""
 
 STAGES = {1: "Nights, one by one", 2: "Days, one by one", 3: "The whole period"}
 
@@ -129,23 +85,23 @@ def findings(contents: Contents) -> list[Finding]:
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
-    found = contents.ask(RUNS, release_id=release.id)
+    found = contents.load_answer(RUNS, release_id=release.id)
     if not len(found.frame):
         return None
     runs = Runs.of(list(found.frame.iter_rows(named=True)))
     scored = {"release_id": release.id, "pairing": runs.pairing}
-    accuracy = contents.ask(ACCURACY, **scored)
-    unique = contents.ask(UNIQUE, release_id=release.id)
+    accuracy = contents.load_answer(ACCURACY, **scored)
+    unique = contents.load_answer(UNIQUE, release_id=release.id)
     best = runs.best(accuracy.frame)
     lead = best["run_id"] if best else next(iter(runs.names))
     more = len(runs.names) - _DRAWN
     return join(
         tag("p", _told(best, unique.frame, runs), cls="lede"),
         _accuracy(accuracy, release, runs),
-        _errors(contents.ask(ERRORS, **scored), release, runs, lead),
-        _exposed(contents.ask(EXPOSED, **scored), release, runs, lead),
+        _errors(contents.load_answer(ERRORS, **scored), release, runs, lead),
+        _exposed(contents.load_answer(EXPOSED, **scored), release, runs, lead),
         _unique(unique, release, runs),
-        _proof(contents.ask(PROOF, release_id=release.id), runs),
+        _proof(contents.load_answer(PROOF, release_id=release.id), runs),
         tag("p", f"The first {_DRAWN} runs are drawn; {more} more are in the tables.", cls="note")
         if more > 0
         else None,
@@ -196,8 +152,8 @@ def _untold(unique: pl.DataFrame, runs: Runs) -> Child:
 def _accuracy(answer: Answer, release: Published, runs: Runs) -> Html | None:
     if not len(answer.frame):
         return None
-    found = {(row["run_id"], row["stage"]): row for row in answer.frame.iter_rows(named=True)}
-    stages = {stage: name for stage, name in STAGES.items() if stage in answer.frame["stage"]}
+    found = {(row["run_id"], row["level"]): row for row in answer.frame.iter_rows(named=True)}
+    stages = {stage: name for stage, name in STAGES.items() if stage in answer.frame["level"]}
     groups = [(name, [_bar(found.get((run, stage))) for run in _drawn(runs)]) for stage, name in stages.items()]
     chart = Groups(f"Accuracy by stage, {release.name}", _series(runs), groups, most=1.0)
     return figure(
@@ -206,7 +162,8 @@ def _accuracy(answer: Answer, release: Published, runs: Runs) -> Html | None:
         answer,
         note="Accuracy after each stage of the recovery: nights by themselves, whole days by themselves, and all days "
         f"linked into one trajectory. Tracks and people are paired by the {runs.pairing} pairing.",
-        show={**runs.show, "stage": lambda stage: STAGES.get(stage, str(stage))},
+        show={**runs.show, "level": lambda stage: STAGES.get(stage, str(stage))},
+        heads={"level": "Stage"},
     )
 
 
@@ -310,7 +267,7 @@ def _proof(answer: Answer, runs: Runs) -> Html | None:
         )
     else:
         text += f"one of them could be improved by {_gap(largest)} of its cost, so a better search might recover more."
-    heads = {"run_id": "Run", "stage": "Joining", "proven_at_least": "No matching below", "largest_gap": "Largest gap"}
+    heads = {"run_id": "Run", "phase": "Joining", "proven_at_least": "No matching below", "largest_gap": "Largest gap"}
     show = {**runs.show, "largest_gap": _gap}
     rows = table("Matchings of each run, costs in metres or bits", frame, show=show, heads=heads)
     return block(join(tag("h3", "The proof"), tag("p", text, cls="note"), rows), answer)

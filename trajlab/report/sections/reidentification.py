@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from trajlab.report import exposure, words
-from trajlab.report.asked import Asked, interval, those
 from trajlab.report.contents import Contents, Published
 from trajlab.report.drawing import charts
 from trajlab.report.drawing.bars import Bar, Groups
@@ -17,6 +16,7 @@ from trajlab.report.evidence import Answer, figure
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
+from trajlab.report.questions import HEADS, Questions, interval, those
 
 TITLE = "Who is singled out"
 POSITION = 60
@@ -41,13 +41,10 @@ LINES = 6
 ABREAST = 5
 """Kinds of knowledge that one chart of bars has room for on a narrow screen."""
 
-CURVE = """
-select asked.risk_id, curve.k, curve.people, curve.at_most, curve.share
-from metrics.anonymity_curve as curve
-join study.risk as asked on asked.risk_id = curve.risk_id
-where asked.release_id = $release_id and curve.scope = 'all'
-order by asked.knowledge, asked.searched_id, asked.risk_id, curve.k
-"""
+CURVE = """\
+select curve.risk_id, k, curve.people, at_most, share
+from report.crowd_size as curve join report.reidentification using (release_id, risk_id)
+where release_id = $release_id order by rank, k"""
 
 _WHY = (
     "A trace without a name still tells where somebody goes. Whoever knows a little of a person, two places perhaps, "
@@ -62,20 +59,20 @@ def render(contents: Contents) -> Html | None:
 
 def findings(contents: Contents) -> list[Finding]:
     """The most that any question found."""
-    found = [asked for release in contents.releases if (asked := Asked.of(contents, release))]
+    found = [asked for release in contents.releases if (asked := Questions.of(contents, release))]
     if not found:
         return []
-    asked = max(found, key=lambda each: float(each.lead["singled_out"]))
+    asked = max(found, key=lambda each: float(each.lead["unique_share"]))
     row = asked.lead
     told = [
         f"of {those(row)} in the {asked.where[row['searched_id']]} are singled out by whoever knows ",
         tag("strong", asked.what[row["risk_id"]]), " of them.",
     ]  # fmt: skip
-    return [Finding(row["singled_out"], told, row["low"], row["high"], {"a blind guess": row["blind_guess"]})]
+    return [Finding(row["unique_share"], told, row["low"], row["high"], {"a blind guess": row["blind_guess"]})]
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
-    asked = Asked.of(contents, release)
+    asked = Questions.of(contents, release)
     if asked is None:
         return None
     return join(
@@ -83,19 +80,19 @@ def _panel(contents: Contents, release: Published) -> Html | None:
         _sentences(asked),
         tag("p", " ".join(asked.told), cls="note"),
         _unique(asked, release),
-        _curve(contents.ask(CURVE, release_id=release.id), asked, release),
+        _curve(contents.load_answer(CURVE, release_id=release.id), asked, release),
         exposure.cells(contents, asked, release),
         exposure.hours(contents, asked, release),
         exposure.groups(contents, asked),
     )
 
 
-def _told(asked: Asked) -> Child:
+def _told(asked: Questions) -> Child:
     """The finding in words: the worst question, what a blind guess gives, and the same elsewhere."""
     lead = asked.lead
     said: list[Child] = [
         f"Of {those(lead)} in the {asked.where[lead['searched_id']]}, ",
-        tag("mark", words.share(lead["singled_out"])), " are singled out by whoever knows ",
+        tag("mark", words.share(lead["unique_share"])), " are singled out by whoever knows ",
         tag("strong", asked.what[lead["risk_id"]]), f" of them (95% interval {interval(lead)}). ",
         f"A blind guess is right once in {words.number(lead['traces'])}. ",
     ]  # fmt: skip
@@ -103,16 +100,16 @@ def _told(asked: Asked) -> Child:
     if not others:
         return said
     elsewhere = [
-        f"{words.share(row['singled_out'])} ({interval(row)}) of {those(row)} in the {asked.where[row['searched_id']]}"
+        f"{words.share(row['unique_share'])} ({interval(row)}) of {those(row)} in the {asked.where[row['searched_id']]}"
         for row in others[: charts.SERIES - 1]
     ]
     if here is lead:
         return [*said, f"Knowing that singles out {words.listed(elsewhere)}."]
-    first = f"{words.share(here['singled_out'])} of the same"
+    first = f"{words.share(here['unique_share'])} of the same"
     return [*said, f"Knowing {asked.what[here['risk_id']]} singles out {words.listed([first, *elsewhere])}."]
 
 
-def _unique(asked: Asked, release: Published) -> Html:
+def _unique(asked: Questions, release: Published) -> Html:
     drawn = list(asked.where)[: charts.SERIES]
     found = {(asked.what[row["risk_id"]], row["searched_id"]): row for row in asked.rows}
     kinds = list(dict.fromkeys(asked.what[row["risk_id"]] for row in asked.rows))
@@ -126,21 +123,18 @@ def _unique(asked: Asked, release: Published) -> Html:
     return figure(
         "Singled out, by what is known",
         [charts.legend(sheets[0].legend), [charts.both(sheet.drawing) for sheet in sheets]],
-        Answer(
-            asked.answer.sql,
-            asked.answer.params,
-            asked.answer.frame.drop("risk_id", "protection", "exposing_cells", "exposing_slots"),
-        ),
+        asked.answer.drop("release_id", "risk_id", "rank", "protection", "exposing_cells", "exposing_slots"),
         note="Share of people whose own trace is the only one that fits. Lines on bars are 95% intervals; the stroke "
         f"is what a blind guess gives.{left}",
         show=asked.show,
+        heads=HEADS,
     )
 
 
 _GUESS = "a blind guess"
 
 
-def _sentences(asked: Asked) -> Child:
+def _sentences(asked: Questions) -> Child:
     """Every answer in words, a line for each set of traces."""
     order = list(asked.where)
     rows = sorted(asked.rows, key=lambda row: order.index(row["searched_id"]))
@@ -148,7 +142,7 @@ def _sentences(asked: Asked) -> Child:
     for traces, of_traces in groupby(rows, key=lambda row: str(row["searched_id"])):
         answers = list(of_traces)
         said = [
-            f"{words.share(row['singled_out'])} ({interval(row)}) by {asked.what[row['risk_id']]}"
+            f"{words.share(row['unique_share'])} ({interval(row)}) by {asked.what[row['risk_id']]}"
             for row in answers[:LINES]
         ]
         more = len(answers) - len(said)
@@ -161,7 +155,7 @@ def _sentences(asked: Asked) -> Child:
     return tag("ul", lines[: charts.SERIES], left)
 
 
-def _curve(answer: Answer, asked: Asked, release: Published) -> Html | None:
+def _curve(answer: Answer, asked: Questions, release: Published) -> Html | None:
     if not len(answer.frame):
         return None
     first = asked.what[asked.compared["risk_id"]]
@@ -211,4 +205,4 @@ def _ticks(end: float) -> list[tuple[float, str]]:
 def _bar(row: dict[str, Any] | None) -> Bar:
     if row is None:
         return Bar(None)
-    return Bar(row["singled_out"], row["low"], row["high"], {_GUESS: row["blind_guess"]})
+    return Bar(row["unique_share"], row["low"], row["high"], {_GUESS: row["blind_guess"]})

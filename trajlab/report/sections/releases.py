@@ -22,42 +22,20 @@ TERMS = {
     "Typical cell": "Median area of the cells with a published count.",
 }
 
-SIZES = """
-with sized as (
-    select
-        release_id,
-        case
-            when people = 1 then '1'
-            when people = 2 then '2'
-            when people < 5 then '3–4'
-            when people < 10 then '5–9'
-            when people < 20 then '10–19'
-            else '20 or more'
-        end as size,
-        people
-    from counts.occupancy
-)
-
-select
-    release_id,
-    size,
-    count(*) as counts,
-    count(*) / sum(count(*)) over (partition by release_id)::double as share
-from sized
-group by release_id, size
-order by release_id, min(people)
-"""
-NOTES = """
+SIZES = """\
+select release_id, size_class, counts, share
+from report.counts_by_size
+order by release_id, smallest"""
+NOTES = """\
 select release_id, note
 from study.note
-order by release_id, not starts_with(note, 'warning'), subject
-"""
+order by release_id, not starts_with(note, 'warning'), subject"""
 CLASSES = ("1", "2", "3–4", "5–9", "10–19", "20 or more")
 
 _COLUMNS = {
     "release": "Release", "people": "People", "cells": "Cells", "median_area_km2": "Typical cell, km²",
     "slots": "Slots", "slot_minutes": "Slot, min", "fill": "Fill", "min_count": "Smallest count",
-    "counts": "Counts", "flows": "Flows", "median_count": "Middle count", "largest_count": "Largest count",
+    "counts": "Counts", "flow_counts": "Flows", "median_count": "Middle count", "largest_count": "Largest count",
     "alone": "Alone", "filled": "Filled", "hidden": "Hidden",
 }  # fmt: skip
 
@@ -76,7 +54,7 @@ def _compared(contents: Contents) -> Html:
 
 
 def _notes(contents: Contents) -> Html | None:
-    answer = contents.ask(NOTES)
+    answer = contents.load_answer(NOTES)
     shown = {release.id for release in contents.releases}
     told = [(contents.name_of(row["release_id"]), row["note"]) for row in answer.frame.iter_rows(named=True)
             if row["release_id"] in shown]  # fmt: skip
@@ -86,10 +64,12 @@ def _notes(contents: Contents) -> Html | None:
 
 
 def _sizes(contents: Contents) -> Html | None:
-    answer = contents.ask(SIZES)
+    answer = contents.load_answer(SIZES)
     rows = []
     for release in contents.releases:
-        of_one = {r["size"]: r["share"] for r in answer.frame.iter_rows(named=True) if r["release_id"] == release.id}
+        of_one = {
+            r["size_class"]: r["share"] for r in answer.frame.iter_rows(named=True) if r["release_id"] == release.id
+        }
         if of_one:
             rows.append((release.name, [of_one.get(name, 0.0) for name in CLASSES]))
     if not rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 
 from trajlab.report import words
@@ -21,93 +23,14 @@ TERMS = {
     "by hour of the day, averaged over all days.",
 }
 
-OCCUPIED = """
-with calendar as (
-    select release_id, starts, slot_seconds, unnest(range(slots))::integer as slot
-    from counts.release
-),
+WEEK = """\
+from report.week_rhythm
+order by release_id, hour_of_week"""
 
-occupied as (
-    select release_id, slot, count(*) as cells
-    from counts.occupancy
-    group by release_id, slot
-),
-
--- Seconds since Monday 00:00; 1970 began on a Thursday. At most four points an hour.
-placed as (
-    select
-        calendar.release_id,
-        (epoch(starts + to_seconds(slot * slot_seconds))::bigint + 259200) % 604800 as second,
-        greatest(slot_seconds, 900) as step,
-        coalesce(occupied.cells, 0) as cells
-    from calendar
-    left join occupied using (release_id, slot)
-)
-
-select release_id, second // step * step / 3600.0::double as hour_of_week, avg(cells) as occupied_cells
-from placed
-group by all
-order by release_id, hour_of_week
-"""
-
-CHANGING = """
-with move as (
-    select
-        release_id,
-        slot,
-        sum(people) as people,
-        coalesce(sum(people) filter (origin <> destination), 0) as changing
-    from counts.flow
-    group by release_id, slot
-),
-
-placed as (
-    select
-        move.release_id,
-        (epoch(starts + to_seconds(slot * slot_seconds))::bigint + 259200) % 604800 as second,
-        greatest(slot_seconds, 900) as step,
-        people,
-        changing
-    from move
-    join counts.release as release using (release_id)
-)
-
-select
-    release_id,
-    second // step * step / 3600.0::double as hour_of_week,
-    sum(changing) / sum(people)::double as changing_cell
-from placed
-group by all
-order by release_id, hour_of_week
-"""
-
-BUSIEST = """
-with busiest as (
-    select cell, row_number() over (order by sum(people) desc, cell) as place
-    from counts.occupancy
-    where release_id = $release_id
-    group by cell
-    qualify place <= 5
-),
-
-calendar as (
-    select index_id, slot, hour(starts + to_seconds(slot * slot_seconds)) as hour_of_day
-    from (select *, unnest(range(slots))::integer as slot from counts.release where release_id = $release_id)
-)
-
-select
-    busiest.place,
-    coalesce(cell.label, busiest.cell::varchar) as label,
-    calendar.hour_of_day,
-    coalesce(sum(occupancy.people), 0) / count(*)::double as mean_people
-from calendar
-cross join busiest
-left join counts.occupancy as occupancy
-    on occupancy.release_id = $release_id and occupancy.slot = calendar.slot and occupancy.cell = busiest.cell
-left join grid.cell as cell on cell.index_id = calendar.index_id and cell.cell = busiest.cell
-group by all
-order by busiest.place, calendar.hour_of_day
-"""
+BUSIEST = """\
+select rank, label, hour_of_day, mean_people
+from report.busiest_cell where release_id = $release_id
+order by rank, hour_of_day"""
 
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -115,7 +38,9 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 def render(contents: Contents) -> Html | None:
     if not contents.releases:
         return None
-    occupied, changing = contents.ask(OCCUPIED), contents.ask(CHANGING)
+    rhythm = contents.load_answer(WEEK)
+    occupied = rhythm.drop("changing_cell")
+    changing = replace(rhythm, frame=rhythm.frame.drop("occupied_cells").drop_nulls("changing_cell"))
     week = _week(occupied.frame["hour_of_week"])
     averaged = " Weeks are averaged onto one." if any(release.days > 7 for release in contents.releases) else ""
     more = len(contents.releases) > charts.SERIES
@@ -167,10 +92,10 @@ def _busiest(contents: Contents) -> Html | None:
     clock = charts.Axis(0, 24, [(hour, f"{hour:02}:00") for hour in range(0, 24, 6)], range(6, 24, 6), _clock)
     panels = []
     for release in contents.releases[: charts.SERIES]:
-        answer = contents.ask(BUSIEST, release_id=release.id)
+        answer = contents.load_answer(BUSIEST, release_id=release.id)
         cells: dict[str, list[tuple[float, float | None]]] = {}
-        for place, label, hour, people in answer.frame.iter_rows():
-            cells.setdefault(f"{place}. {words.short(label)}", []).append((float(hour), people))
+        for rank, label, hour, people in answer.frame.iter_rows():
+            cells.setdefault(f"{rank}. {words.short(label)}", []).append((float(hour), people))
         if cells:
             told = f"People in the busiest cells by hour of the day, {release.name}"
             drawing = charts.lines(told, dict(cells), clock)

@@ -9,7 +9,6 @@ from trajlab.report.contents import Contents, Published
 from trajlab.report.drawing import charts
 from trajlab.report.evidence import Answer, block, figure, table
 from trajlab.report.findings import Finding
-from trajlab.report.leaks import ASKED, BY_SIZE, BY_SLOT, CURVE, DISCLOSED, EXTRACTED
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
 from trajlab.risk.run import describe_basis
@@ -36,14 +35,34 @@ LINES = {
     "ntr": "slots with a habit",
     "ssr_ntr": "sensitive of those with a habit",
 }
+QUESTIONS = """\
+from report.schedule_answer
+where release_id = $release_id order by rank"""
+DISCLOSED = """\
+from report.disclosed_by_size
+where leak_id = $leak_id order by min_k"""
+CURVE = """\
+select metric, threshold, share from metrics.leak_curve
+where leak_id = $leak_id and min_k = $min_k and metric in ('prob_m', 'ssr', 'ntr', 'ssr_ntr')
+order by metric, threshold"""
+BY_SLOT = """\
+select slot_name, people, habits, sensitive, share, chance
+from report.sensitive_slot where leak_id = $leak_id and min_k = $min_k
+order by number"""
+EXTRACTED = """\
+select slot_name, lessons, usual_places, matched, habits, habits_matched
+from report.extracted_schedule where leak_id = $leak_id
+order by number"""
 KINDS = ("totally disclosed", "partly disclosed", "hidden", "no habits")
 
 _WHY = (
     "A crowd hides who somebody is, not what its members have in common. Where everybody who fits what is known of a "
     "person spends Tuesday afternoon in one building, so does that person, whoever it is (Ma et al., 2017)."
 )
+_DISCLOSED = ("totally_disclosed", "partly_disclosed", "not_disclosed", "without_habits", "disclosed_share")
+_HEADS = {"slot_name": "Slot"}
 _SHARES = dict.fromkeys(
-    ("measured", "totally", "partly", "hidden", "no_habits", "prob_m", "ssr", "ntr", "share", "chance"), words.share
+    ("measured", *_DISCLOSED, "low", "high", "prob_m", "ssr", "ntr", "share", "chance"), words.share
 )
 
 
@@ -56,13 +75,13 @@ def findings(contents: Contents) -> list[Finding]:
     """The most that the first question about any release found."""
     found = []
     for release in contents.releases:
-        asked = contents.ask(ASKED, release_id=release.id).frame
+        asked = contents.load_answer(QUESTIONS, release_id=release.id).frame
         if not len(asked):
             continue
         lead = asked.row(0, named=True)
-        score = contents.ask(DISCLOSED, leak_id=lead["leak_id"], min_k=lead["min_k"]).frame
+        score = contents.load_answer(DISCLOSED, leak_id=lead["leak_id"]).frame.filter(min_k=lead["min_k"])
         found += [lead | row for row in score.iter_rows(named=True)]
-    return [_finding(max(found, key=lambda row: float(row["disclosed"])))] if found else []
+    return [_finding(max(found, key=lambda row: float(row["disclosed_share"])))] if found else []
 
 
 def _finding(row: dict[str, Any]) -> Finding:
@@ -72,12 +91,12 @@ def _finding(row: dict[str, Any]) -> Finding:
         tag("strong", words.counted(row["points"], "point")),
         " of them have a weekly schedule that the crowd gives away at least in part.",
     ]  # fmt: skip
-    yardsticks = {"one picked from the crowd": 1 / row["min_k"], "given away totally": row["totally"]}
-    return Finding(row["disclosed"], told, row["low"], row["high"], yardsticks)
+    yardsticks = {"one picked from the crowd": 1 / row["min_k"], "given away totally": row["totally_disclosed"]}
+    return Finding(row["disclosed_share"], told, row["low"], row["high"], yardsticks)
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
-    asked = contents.ask(ASKED, release_id=release.id)
+    asked = contents.load_answer(QUESTIONS, release_id=release.id)
     if not len(asked.frame):
         return None
     lead = asked.frame.row(0, named=True)
@@ -85,10 +104,10 @@ def _panel(contents: Contents, release: Published) -> Html | None:
     return join(
         tag("p", _told(lead), cls="lede"),
         tag("p", words.capitalised(f"{describe_basis(lead['about'], lead['basis'])}."), cls="note"),
-        _sizes(contents.ask(BY_SIZE, leak_id=lead["leak_id"]), release),
-        _curves(contents.ask(CURVE, **which), lead, release),
-        _slots(contents.ask(BY_SLOT, **which), lead, release),
-        _extracted(contents.ask(EXTRACTED, leak_id=lead["leak_id"])),
+        _sizes(contents.load_answer(DISCLOSED, leak_id=lead["leak_id"]), release),
+        _curves(contents.load_answer(CURVE, **which), lead, release),
+        _slots(contents.load_answer(BY_SLOT, **which), lead, release),
+        _extracted(contents.load_answer(EXTRACTED, leak_id=lead["leak_id"])),
         _every(asked) if len(asked.frame) > 1 else None,
     )
 
@@ -102,12 +121,12 @@ def _told(lead: dict[str, Any]) -> Child:
         f"knowing {words.counted(lead['points'], 'point')} of a person leaves a crowd of {lead['min_k']} or more for ",
         tag("strong", words.share(lead["measured"])), f" of {words.people(lead['people'])}. ",
     ]  # fmt: skip
-    if lead["totally"] is None:
+    if lead["totally_disclosed"] is None:
         return [*said, "There is no crowd of that size to learn schedules from."]
     return [
         *said,
-        "Of these, the schedules of ", tag("mark", words.share(lead["totally"])), " are totally and of ",
-        tag("mark", words.share(lead["partly"])), " partly disclosed. The mean attack probability is ",
+        "Of these, the schedules of ", tag("mark", words.share(lead["totally_disclosed"])), " are totally and of ",
+        tag("mark", words.share(lead["partly_disclosed"])), " partly disclosed. The mean attack probability is ",
         tag("strong", words.share(lead["prob_m"])), f"; {words.share(lead['ntr'])} of slots hold a habit and ",
         f"{words.share(lead['ssr'])} a sensitive one.",
     ]  # fmt: skip
@@ -119,14 +138,14 @@ def _sizes(answer: Answer, release: Published) -> Html | None:
     rows = [
         (
             f"Crowds of {row['min_k']} or more: {words.people(row['people'])}",
-            [row["totally"], row["partly"], row["hidden"], row["no_habits"]],
+            [row[name] for name in _DISCLOSED[:4]],
         )
         for row in answer.frame.iter_rows(named=True)
     ]
     return figure(
         "Disclosed schedules, by the size of the crowd",
         charts.shares(f"Shares of people by what is disclosed, {release.name}", rows, KINDS, of="of people are"),
-        answer,
+        answer.drop("leak_id"),
         note="Larger crowds hide who somebody is better; whether they hide the schedule is what is drawn here.",
         show=_SHARES,
     )
@@ -136,7 +155,7 @@ def _curves(answer: Answer, lead: dict[str, Any], release: Published) -> Html | 
     if not len(answer.frame):
         return None
     series: dict[str, charts.Points] = {
-        name: _steps(answer.frame.filter(metric=metric).select("value", "share").rows())
+        name: _steps(answer.frame.filter(metric=metric).select("threshold", "share").rows())
         for metric, name in LINES.items()
     }
     return figure(
@@ -173,19 +192,20 @@ def _slots(answer: Answer, lead: dict[str, Any], release: Published) -> Html | N
         "Which slots of the week give people away",
         charts.columns(
             f"Share of people for whom a slot is sensitive, {release.name}",
-            answer.frame.select("slot", "share").rows(),
+            answer.frame.select("slot_name", "share").rows(),
             say=words.share,
         ),
         answer,
         note=f"Share of people, in crowds of {lead['min_k']} or more, whose habit in the slot is the crowd's.",
         show=_SHARES,
+        heads=_HEADS,
     )
 
 
 def _extracted(answer: Answer) -> Html | None:
     if not len(answer.frame):
         return None
-    sums = answer.frame.select("lessons", "found", "matched").sum().row(0)
+    sums = answer.frame.select("lessons", "usual_places", "matched").sum().row(0)
     lessons, found, matched = (words.number(value) for value in sums)
     return figure(
         "Schedules read from records, beside true timetables",
@@ -196,9 +216,10 @@ def _extracted(answer: Answer) -> Html | None:
         ),
         answer,
         note="Over people whose timetable is known. Kept are those that are habits.",
+        heads=_HEADS,
     )
 
 
 def _every(asked: Answer) -> Html:
     caption = "Every question about schedules of this release"
-    return block(table(caption, asked.frame.drop("leak_id"), show=_SHARES), asked)
+    return block(table(caption, asked.frame.drop("release_id", "leak_id", "rank"), show=_SHARES), asked)

@@ -30,49 +30,22 @@ TERMS = {
 MOST = 4
 """Trade-offs that get a panel."""
 
-TRADEOFFS = """
-select asked.tradeoff_id, asked.release_id, asked.scope, asked.basis, count(distinct step.step) - 1 as generalisations
-from study.tradeoff as asked
-join study.tradeoff_step as step using (tradeoff_id)
-group by asked.tradeoff_id, asked.release_id, asked.scope, asked.basis
-order by generalisations desc, asked.release_id, asked.tradeoff_id
-"""
-
-POINTS = """
-select
-    step.zones_name as zones, point.knowledge, point.flows, point.measure, point.step, point.index_name, point.size_m,
-    point.people, point.risk, point.low, point.high, point.loss, point.common_part
-from metrics.tradeoff as point
-join study.tradeoff_step as step using (tradeoff_id, zones_id, step)
+TRADEOFFS = """\
+from report.tradeoff
+order by generalisations desc, release_id, tradeoff_id"""
+POINTS = """\
+from report.tradeoff_point
+where tradeoff_id = $tradeoff_id order by rank"""
+CURVES = """\
+from report.tradeoff_curve
 where tradeoff_id = $tradeoff_id
-order by
-    step.zones_name,
-    list_position(
-        (select string_split(knowledge, ' ') from study.tradeoff where tradeoff_id = $tradeoff_id), point.knowledge
-    ),
-    list_position(['raw', 'constrained'], point.flows),
-    list_position(['all', 'pareto', 'backbone', 'hotspot', 'commuters'], point.measure),
-    point.step
-"""
+order by zones_name, flows desc, measure, b nulls last, knowledge"""
+LOSSES = """\
+from report.utility_loss
+order by zones_name, release_id, generalised_to, utility_id, flows desc, measure"""
 
-CURVES = """
-select distinct
-    step.zones_name as zones, fit.knowledge, fit.flows, fit.measure, fit.steps, fit.a, fit.b, fit.c, fit.a_error,
-    fit.b_error, fit.c_error, fit.a_p, fit.b_p, fit.c_p, fit.r2, fit.reason
-from metrics.tradeoff_fit as fit
-join study.tradeoff_step as step using (tradeoff_id, zones_id)
-where tradeoff_id = $tradeoff_id
-order by step.zones_name, fit.flows desc, fit.measure, fit.b nulls last, fit.knowledge
-"""
-
-LOSSES = """
-select
-    asked.after_name as generalised_to, asked.zones_name as zones, loss.flows, loss.measure, loss.pairs, loss.before,
-    loss.after, loss.loss, loss.common_part
-from study.utility as asked
-join metrics.utility as loss using (utility_id)
-order by asked.zones_name, asked.release_id, asked.after_name, asked.utility_id, loss.flows desc, loss.measure
-"""
+_NAMES = {"zones_name": "zones"}
+"""What the frames of `Tradeoff`, which are drawn as well, call it."""
 
 _WHY = (
     "Larger cells hide people, and blur where they go. Flows between zones are what planners make of such data: each "
@@ -81,24 +54,28 @@ _WHY = (
 
 
 def render(contents: Contents) -> Html | None:
-    losses = contents.ask(LOSSES)
+    losses = contents.load_answer(LOSSES)
     if not len(losses.frame):
         return None
-    asked = contents.ask(TRADEOFFS).frame
+    asked = contents.load_answer(TRADEOFFS).frame
     panels = [
         (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"], row["basis"]))
         for row in asked.iter_rows(named=True)
     ]
+    shown = losses.drop("release_id", "utility_id").rename(_NAMES).frame
     drawn = tabs("utility", panels, most=MOST) if panels else None
-    return join(tag("p", _WHY), drawn or block(table("Loss of utility", losses.frame, show=_SHOW), losses))
+    return join(
+        tag("p", _WHY),
+        drawn or block(table("Loss of utility", shown, show=_SHOW), losses),
+    )
 
 
 def findings(contents: Contents) -> list[Finding]:
     """What the largest cells of the longest trade-off leave of the risk, and what they cost."""
-    asked = contents.ask(TRADEOFFS).frame
+    asked = contents.load_answer(TRADEOFFS).frame
     if not len(asked):
         return []
-    first, last = _ends(contents.ask(POINTS, tradeoff_id=asked["tradeoff_id"][0]).frame)
+    first, last = _ends(contents.load_answer(POINTS, tradeoff_id=asked["tradeoff_id"][0]).rename(_NAMES).frame)
     if not len(last.drop_nulls("risk")):
         return []
     row = last.drop_nulls("risk").sort("risk", descending=True, maintain_order=True).row(0, named=True)
@@ -136,8 +113,8 @@ def _name(contents: Contents, release_id: str, steps: int) -> str:
 
 
 def _panel(contents: Contents, tradeoff_id: str, basis: str) -> Html:
-    points = contents.ask(POINTS, tradeoff_id=tradeoff_id)
-    fits = contents.ask(CURVES, tradeoff_id=tradeoff_id)
+    points = contents.load_answer(POINTS, tradeoff_id=tradeoff_id).drop("tradeoff_id", "rank").rename(_NAMES)
+    fits = contents.load_answer(CURVES, tradeoff_id=tradeoff_id).drop("tradeoff_id").rename(_NAMES)
     frame = points.frame
     flows, measure = frame["flows"][0], frame["measure"][0]
     drawn = [

@@ -11,29 +11,14 @@ from trajlab.report import naming, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Show
 
-RUNS = """
-select
-    run.run_id,
-    run.attack,
-    run.settings,
-    run.seed,
-    run.people,
-    run.days,
-    bool_or(score.pairing = 'optimal') as optimal,
-    bool_or(score.pairing = 'greedy') as greedy
-from study.run as run
-join report.every_metric as score on score.run_id = run.run_id
-where run.release_id = $release_id
-group by run.run_id, run.attack, run.settings, run.seed, run.people, run.days
-order by case run.attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, run.attack, run.settings, run.seed
-"""
+RUNS = """\
+from report.attack_run
+where release_id = $release_id order by run_rank"""
 
-ACCURACY = """
-select run_id, level as stage, people, estimate, low, high, shuffle, stay
-from report.every_metric
-where release_id = $release_id and metric = 'accuracy' and pairing = $pairing
-order by case attack when 'shuffle' then 2 when 'stay' then 1 else 0 end, attack, settings, seed, stage
-"""
+ACCURACY = """\
+select run_id, level, people, estimate, low, high, shuffle, stay
+from report.accuracy where release_id = $release_id and pairing = $pairing
+order by run_rank, level"""
 
 _SHARES: Show = dict.fromkeys(("estimate", "low", "high", "shuffle", "stay", "share"), words.share)
 
@@ -56,11 +41,11 @@ def best_run(contents: Contents) -> Best | None:
     """The attack that is right most often, on any release; None where none was run, or none can be scored."""
     found = []
     for release in contents.releases:
-        answer = contents.ask(RUNS, release_id=release.id)
+        answer = contents.load_answer(RUNS, release_id=release.id)
         if not len(answer.frame):
             continue
         runs = Runs.of(list(answer.frame.iter_rows(named=True)))
-        accuracy = contents.ask(ACCURACY, release_id=release.id, pairing=runs.pairing)
+        accuracy = contents.load_answer(ACCURACY, release_id=release.id, pairing=runs.pairing)
         best = runs.best(accuracy.frame) if len(accuracy.frame) else None
         if best is not None and best["run_id"] in runs.skilled:
             found.append(Best(release, runs.names[best["run_id"]], runs.pairing, best))
@@ -85,7 +70,7 @@ class Runs:
 
     def best(self, accuracy: pl.DataFrame) -> dict[str, Any] | None:
         """The final score of the attack that is right most often; of a yardstick where nothing else was run."""
-        final = accuracy.filter(stage=3)
+        final = accuracy.filter(level=3)
         skilled = final.filter(pl.col("run_id").is_in(self.skilled))
         ranked = (skilled if len(skilled) else final).sort("estimate", "run_id", descending=[True, False])
         return ranked.row(0, named=True) if len(ranked) else None

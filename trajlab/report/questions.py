@@ -12,100 +12,21 @@ from trajlab.report.contents import Contents, Published
 from trajlab.report.evidence import Answer, Show
 from trajlab.risk.run import describe_basis
 
-RISK = """
-with score as (
-    select
-        risk_id,
-        max(people) as people,
-        max(estimate) filter (metric = 'unique_share') as singled_out,
-        max(low) filter (metric = 'unique_share') as low,
-        max(high) filter (metric = 'unique_share') as high,
-        max(estimate) filter (metric = 'mean_risk') as mean_risk,
-        max(estimate) filter (metric = 'worst_decile_risk') as worst_tenth,
-        max(estimate) filter (metric = 'k_percentile' and level = 50) as median_crowd
-    from metrics.risk
-    where scope = 'all'
-    group by risk_id
-),
-
-exposing as (
-    select
-        risk_id,
-        count(*) filter (kind = 'cell') as cells,
-        count(*) filter (kind = 'slot') as slots
-    from metrics.exposure
-    group by risk_id
-)
-
-select
-    asked.risk_id,
-    asked.searched_id,
-    searched.protection,
-    asked.knowledge,
-    asked.basis,
-    asked.about,
-    asked.seed,
-    asked.sample,
-    score.people,
-    searched.traces,
-    score.singled_out,
-    score.low,
-    score.high,
-    1 / searched.traces::double as blind_guess,
-    score.mean_risk,
-    score.worst_tenth,
-    score.median_crowd,
-    coalesce(exposing.cells, 0) as exposing_cells,
-    coalesce(exposing.slots, 0) as exposing_slots
-from study.risk as asked
-join study.traces as searched on searched.traces_id = asked.searched_id
-join score on score.risk_id = asked.risk_id
-left join exposing on exposing.risk_id = asked.risk_id
-where asked.release_id = $release_id and score.singled_out is not null
-order by
-    case split_part(asked.knowledge, ':', 1) when 'top' then 1 when 'points' then 2 when 'cont' then 3 else 4 end,
-    split_part(asked.knowledge, ':', 1),
-    length(split_part(asked.knowledge, ':', 2)),
-    asked.knowledge,
-    asked.seed,
-    asked.sample nulls first,
-    searched.run_id nulls first,
-    searched.protection <> 'none',
-    length(searched.protection),
-    searched.protection,
-    searched.basis desc,
-    asked.risk_id
-"""
-
-SEARCHED = """
-select
-    traces.traces_id,
-    traces.basis,
-    traces.protection,
-    traces.run_id,
-    run.attack,
-    run.settings,
-    run.seed,
-    traces.traces
-from study.traces as traces
-left join study.run as run on run.run_id = traces.run_id
-where traces.release_id = $release_id
-    and traces.traces_id in (select searched_id from study.risk)
-order by
-    traces.run_id nulls first,
-    traces.protection <> 'none',
-    length(traces.protection),
-    traces.protection,
-    traces.basis desc
-"""
+QUESTIONS = """\
+from report.reidentification
+where release_id = $release_id order by rank"""
+SEARCHED = """\
+from report.searched_traces
+where release_id = $release_id order by rank"""
 
 SHARES: Show = dict.fromkeys(
-    ("singled_out", "low", "high", "blind_guess", "mean_risk", "worst_tenth", "share"), words.share
+    ("unique_share", "low", "high", "blind_guess", "mean_risk", "worst_decile_risk", "share"), words.share
 )
+HEADS = {"unique_share": "Singled out", "worst_decile_risk": "Worst tenth", "median_k": "Median crowd"}
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """The questions about one release: their answers, and what to call what is known and what is searched."""
 
     answer: Answer
@@ -114,14 +35,14 @@ class Asked:
     where: dict[str, str]
 
     @classmethod
-    def of(cls, contents: Contents, release: Published) -> Asked | None:
-        answer = contents.ask(RISK, release_id=release.id)
+    def of(cls, contents: Contents, release: Published) -> Questions | None:
+        answer = contents.load_answer(QUESTIONS, release_id=release.id)
         if not len(answer.frame):
             return None
         rows = list(answer.frame.iter_rows(named=True))
         answered = {row["searched_id"] for row in rows}
         searched = (
-            contents.ask(SEARCHED, release_id=release.id)
+            contents.load_answer(SEARCHED, release_id=release.id)
             .frame.filter(pl.col("traces_id").is_in(answered))
             .rows(named=True)
         )
@@ -187,7 +108,7 @@ def those(*rows: dict[str, Any]) -> str:
 
 
 def share(row: dict[str, Any]) -> float:
-    return float(row["singled_out"])
+    return float(row["unique_share"])
 
 
 def interval(row: dict[str, Any]) -> str:
