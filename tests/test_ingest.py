@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from trajlab.errors import IngestError, UnknownNameError
 from trajlab.ingest import ingest
-from trajlab.ingest._clean import move_duplicates
 from trajlab.ingest._kinds import names
+from trajlab.ingest._rejections import reject_duplicates
+from trajlab.schema import create_functions
 
 TABLES = """
 create schema records;
@@ -39,6 +40,7 @@ def empty_lab() -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.execute("set TimeZone = 'UTC'; set threads = 2")
     con.execute(TABLES)
+    create_functions(con)
     con.execute("begin")
     return con
 
@@ -250,7 +252,7 @@ def test_colliding_hashes_move_nothing_but_duplicates(bits, rows_per_pass):
     rows = "records.fix left join records.call using (source_id, source_row)"
     everything = "person, ts, lat, place, direction"
     kept = con.sql(f"select {everything}, min(source_row) from {rows} group by all order by all").fetchall()
-    assert move_duplicates(con, 1, bits=bits, rows_per_pass=rows_per_pass) == 1000 - len(kept)
+    assert reject_duplicates(con, 1, bits=bits, rows_per_pass=rows_per_pass) == 1000 - len(kept)
     assert con.sql(f"select {everything}, source_row from {rows} order by all").fetchall() == kept
     assert con.sql("select count(*), count(distinct source_row) from records.rejected").fetchall() == [
         (1000 - len(kept), 1000 - len(kept))

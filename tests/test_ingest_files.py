@@ -136,13 +136,13 @@ def test_a_large_csv_that_grows_while_it_is_read_is_refused(tmp_path, monkeypatc
     path.write_text(HEADER + row("ana", 8) + row("ben", 9))
     monkeypatch.setattr(tables.csvfile, "CHUNK", 32)
 
-    def grown(*given, _look=tables.csvfile.look_through):
-        seen = _look(*given)
+    def grown(*given, _scan=tables.csvfile.scan_quotes):
+        seen = _scan(*given)
         with path.open("a") as end:
             end.write(row("cid", 9))
         return seen
 
-    monkeypatch.setattr(tables.csvfile, "look_through", grown)
+    monkeypatch.setattr(tables.csvfile, "scan_quotes", grown)
     with pytest.raises(IngestError, match=r"a.csv: (2 lines, of which the engine reads 3|the file changed)"):
         ingest(empty_lab(), path)
 
@@ -252,7 +252,7 @@ READ_AS_NOBODY = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from trajlab.errors import IngestError
-from trajlab.ingest import files, tables
+from trajlab.ingest import _files as files, _tables as tables
 if os.getuid() == 0:
     os.setgid(int(sys.argv[2]))
     os.setuid(int(sys.argv[2]))

@@ -14,7 +14,7 @@ from trajlab.errors import IngestError
 from trajlab.ingest import _quoting as quoting
 from trajlab.ingest import _tables as tables
 from trajlab.ingest import ingest
-from trajlab.ingest._quoting import Mender, look_through
+from trajlab.ingest._quoting import Repair, scan_quotes
 
 HEADER = "uid,ts,lat,lng,note\n"
 ROW = "ana,2024-03-04T08:00:00Z,38.73,-9.16,"
@@ -104,24 +104,24 @@ def test_every_line_is_read_or_rejected(notes, end, large, tmp_path, monkeypatch
 @given(text=st.text(st.sampled_from('"" ,a\n\r\né'), max_size=60), size=st.integers(1, 20))
 def test_the_look_through_counts_like_a_slow_reader_in_whatever_pieces(text, size):
     content = text.encode()
-    seen = look_through([content[i : i + size] for i in range(0, len(content), size)], ",")
+    seen = scan_quotes([content[i : i + size] for i in range(0, len(content), size)], ",")
     records = rows_of(text)
     if seen.in_order:
         assert all(records)
         assert seen.lines == len(records)
-    mender = Mender(",", 2)
-    mended = "".join(mender.mend([text]))
-    assert (mender.rows, mender.faults) == (len(records), records.count(False))
-    again = look_through([mended.encode()], ",")
+    repair = Repair(",", 2)
+    mended = "".join(repair.rewrite([text]))
+    assert (repair.rows, repair.faults) == (len(records), records.count(False))
+    again = scan_quotes([mended.encode()], ",")
     assert again.in_order
     assert again.lines == len(records)
 
 
 def test_mending_in_pieces_is_mending_at_once(monkeypatch):
     text = "".join(f'{i},"a ""b""\n{"x" * (i % 7)}",5" c\n{i},"55" tv",\n' for i in range(200))
-    at_once = "".join(Mender(",", 3).mend([text]))
+    at_once = "".join(Repair(",", 3).rewrite([text]))
     monkeypatch.setattr(quoting, "LONGEST", 64)
-    in_pieces = "".join(Mender(",", 3).mend(text[i : i + 10] for i in range(0, len(text), 10)))
+    in_pieces = "".join(Repair(",", 3).rewrite(text[i : i + 10] for i in range(0, len(text), 10)))
     assert in_pieces == at_once
 
 

@@ -17,9 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajlab as tl
-from trajlab.engine.duckdb import connect
 from trajlab.errors import IngestError, SlotError, SpatialError, UnknownNameError
-from trajlab.prepare import geolife, names, prepare, recipe
+from trajlab.prepare import geolife, names, open_scratch, prepare, recipe
 from trajlab.prepare._extent import corners
 from trajlab.prepare.porto import Grid
 from trajlab.progress import Progress
@@ -257,7 +256,7 @@ def test_where_people_go_after_the_cut_counts_in_the_box(tmp_path):
 def test_points_beyond_the_box_go_to_its_edge_whatever_the_default(dataset, beijing, porto):
     """As in the paper: nobody is lost, and the true place holds in at least one direction."""
     download = beijing if dataset.startswith("geolife") else porto
-    drawn = recipe(dataset).follow(connect(":memory:"), download)
+    drawn = recipe(dataset).follow(open_scratch().con, download)
     assert drawn.release["outside"] == "clamp"
     assert "box" in drawn.release
 
@@ -351,7 +350,7 @@ def test_all_steps_from_files_to_positions_are_those_of_the_page(tmp_path, seed)
             )
     asked = replace(GEOLIFE, interval=1800, months=2, percentiles=(0.1, 0.9), longer_than=3 * 86_400)
     there, box, end = all_steps_slowly(tmp_path, asked)
-    draft = asked.follow(connect(":memory:"), tmp_path)
+    draft = asked.follow(open_scratch().con, tmp_path)
     assert draft.steps[-1].startswith(f"the first of them ends after {end:,} slots")
     assert draft.release["box"] == pytest.approx(box)
     known: dict[str, dict[int, tuple[float, float]]] = {}

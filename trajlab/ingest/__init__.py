@@ -1,6 +1,6 @@
 """Files and frames become records: `records.fix`, and `records.rejected` with a reason for every other row.
 
-    source -> table -> columns mapped -> times read -> rows judged -> people, fixes, rejected rows -> doubles out
+    source -> table -> columns mapped -> times parsed -> rows checked -> people, fixes, rejected rows -> duplicates out
 
 For every source, rows = rows in `records.fix` + rows in `records.rejected`. The same source
 again adds nothing. Everything happens in the caller's transaction, so a refused file leaves
@@ -17,15 +17,31 @@ import duckdb
 
 from trajlab.errors import IngestError
 from trajlab.ingest._batch import Batch, Progress
-from trajlab.ingest._clean import DOUBLE, SINGLE_LOCATION, move_duplicates, move_single_location_people, move_zero_zero
-from trajlab.ingest._judge import VIEWS
-from trajlab.ingest._kinds import load, names
+from trajlab.ingest._kinds import find_kind, names
 from trajlab.ingest._reference import add_places, add_places_seen, add_stations
+from trajlab.ingest._rejections import (
+    DUPLICATE,
+    SINGLE_LOCATION,
+    reject_duplicates,
+    reject_single_location_people,
+    reject_zero_zero,
+)
 from trajlab.ingest._times import NO_ZONE, check_zone
 
 __all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
 
-SOUND = {DOUBLE, SINGLE_LOCATION}
+SOUND = {DUPLICATE, SINGLE_LOCATION}
+"""Reasons for which a row is rejected that can be read."""
+VIEWS = (
+    "ingest_frame", "ingest_plt", "ingest_trip", "ingest_written", "ingest_raw", "ingest_form", "ingest_numbered",
+    "ingest_calendar", "ingest_instant", "ingest_timed", "ingest_coordinates", "ingest_gazetteer", "ingest_located",
+    "ingest_checked", "ingest_row", "ingest_part", "ingest_source",
+)  # fmt: skip
+TEMPORARY = (
+    "ingest_read_once", "ingest_reference", "ingest_day", "ingest_stored", "ingest_survey", "ingest_name",
+    "ingest_person",
+)  # fmt: skip
+"""What the steps leave on the connection."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +85,8 @@ def ingest(
     place, direction, region) to columns whose names are not understood. `stations` and
     `places` are tables of coordinates for kinds `cdr` and `wifi`.
     """
-    reader = load(kind)
-    tell = progress or (lambda _: None)
+    reader = find_kind(kind)
+    progress = progress or (lambda _: None)
     if tz is not None:
         check_zone(con, tz)
     if columns and not reader.reads_columns:
@@ -78,7 +94,7 @@ def ingest(
     for argument, given in (("stations", stations), ("places", places)):
         if given is not None and reader.reference != argument:
             raise IngestError(f"{argument}= means nothing for kind {kind!r}")
-    first = con.sql("select coalesce(max(source_id), 0) + 1 from records.source").fetchall()[0][0]
+    first_source = con.sql("select coalesce(max(source_id), 0) + 1 from records.source").fetchall()[0][0]
     notes: list[str] = []
     batch = Batch(
         con=con,
@@ -86,54 +102,51 @@ def ingest(
         kind=kind,
         tz=tz,
         columns=columns,
-        first=first,
+        first_source=first_source,
         notes=notes,
-        tell=tell,
+        progress=progress,
         reference_given=stations is not None or places is not None,
     )
-    with ExitStack() as keep:
-        keep.callback(_forget, con)
+    with ExitStack() as cleanup:
+        cleanup.callback(_drop_steps, con)
         if stations is not None:
             notes += add_stations(con, stations)
         if places is not None:
             notes += add_places(con, places)
-        for table in reader.opens(con, source, keep, notes):
+        for table in reader.open_source(con, source, cleanup, notes):
             batch.add(table)
     if batch.empty and not batch.sources and not batch.skipped_sources:
         raise IngestError(f"{batch.empty[0]}: no data rows, only column names")
-    if batch.at_zero and (note := move_zero_zero(con, first)):
+    if batch.at_zero and (note := reject_zero_zero(con, first_source)):
         notes.append(note)
     if tz is None and batch.sources:
         notes.append(NO_ZONE)
-    tell("looking for duplicates")
-    move_duplicates(con, first)
+    progress("looking for duplicates")
+    reject_duplicates(con, first_source)
     if reader.reference == "places":
-        add_places_seen(con, first)
+        add_places_seen(con, first_source)
     if drop_single_location:
-        people = move_single_location_people(con)
+        people = reject_single_location_people(con)
         notes.append(f"{people:,} people seen at a single location were taken out of the lab")
-    done = _result(con, batch)
-    _refuse_if_nothing_is_left(done)
-    return done
+    result = _result(con, batch)
+    _refuse_if_nothing_is_left(result)
+    return result
 
 
-def _refuse_if_nothing_is_left(done: Ingested) -> None:
+def _refuse_if_nothing_is_left(result: Ingested) -> None:
     """Rows that the lab has already, or that were taken out on request, are no failure."""
-    unreadable = {reason: count for reason, count in done.rejected.items() if reason not in SOUND}
-    if done.rows and sum(unreadable.values()) == done.rows:
+    unreadable = {reason: count for reason, count in result.rejected.items() if reason not in SOUND}
+    if result.rows and sum(unreadable.values()) == result.rows:
         most_first = sorted(unreadable.items(), key=lambda item: (-item[1], item[0]))
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in most_first)
-        where = done.sources[0] + (f" and {len(done.sources) - 1:,} more" if len(done.sources) > 1 else "")
-        raise IngestError(f"{where}: not one of {done.rows:,} rows could be kept: {reasons}; nothing was added")
+        where = result.sources[0] + (f" and {len(result.sources) - 1:,} more" if len(result.sources) > 1 else "")
+        raise IngestError(f"{where}: not one of {result.rows:,} rows could be kept: {reasons}; nothing was added")
 
 
 def _result(con: duckdb.DuckDBPyConnection, batch: Batch) -> Ingested:
-    since = {"first": batch.first}
-    ((kept,),) = con.sql("select count(*) from records.fix where source_id >= $first", params=since).fetchall()
-    reasons = con.sql(
-        "select reason, count(*) from records.rejected where source_id >= $first group by reason order by reason",
-        params=since,
-    ).fetchall()
+    since = {"first_source": batch.first_source}
+    ((kept,),) = con.sql("select count(*) from records.fix where source_id >= $first_source", params=since).fetchall()
+    reasons = con.sql(_REASONS, params=since).fetchall()
     return Ingested(
         rows=batch.rows,
         kept=int(kept),
@@ -146,12 +159,14 @@ def _result(con: duckdb.DuckDBPyConnection, batch: Batch) -> Ingested:
     )
 
 
-def _forget(con: duckdb.DuckDBPyConnection) -> None:
+_REASONS = """
+select reason, count(*) from records.rejected where source_id >= $first_source
+group by reason order by reason"""
+
+
+def _drop_steps(con: duckdb.DuckDBPyConnection) -> None:
     with suppress(duckdb.Error):  # after an error the transaction takes nothing more, and rolls these back
-        for view in (*VIEWS, "ingest_part", "ingest_source"):
+        for view in VIEWS:
             con.unregister(view)
-        con.execute(
-            "drop table if exists ingest_kept; drop table if exists ingest_survey;"
-            "drop table if exists ingest_face; drop table if exists ingest_read_once;"
-            "drop table if exists ingest_day; drop table if exists ingest_reference"
-        )
+        for table in TEMPORARY:
+            con.execute(f"drop table if exists {table}")

@@ -2,7 +2,7 @@
 
 Each source is known by a fingerprint of its content. One that the lab already has adds
 nothing; the same content read with other settings is refused, since both readings cannot
-be true. A table may hold many small sources; each is judged, counted and noted by itself.
+be true. A table may hold many small sources; each is checked, counted and noted by itself.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ import numpy as np
 import pyarrow as pa
 
 from trajlab.errors import IngestError
+from trajlab.ingest._checks import check_rows, select_columns
 from trajlab.ingest._columns import resolve
-from trajlab.ingest._intake import Survey, refuse_unreadable_times, survey, take_in
-from trajlab.ingest._judge import judge, pick
 from trajlab.ingest._kinds import Kind, Placing
+from trajlab.ingest._records import write_records
+from trajlab.ingest._survey import Survey, refuse_unreadable_times, survey_rows
 from trajlab.ingest._tables import Table, frame_fingerprint, with_points
+from trajlab.query import step
 
 Progress = Callable[[str], None]
 
@@ -43,9 +45,9 @@ class Batch:
     tz: str | None
     columns: Mapping[str, str] | None
     reference_given: bool
-    first: int
+    first_source: int
     notes: list[str]
-    tell: Progress
+    progress: Progress
     sources: list[str] = field(default_factory=list)
     skipped_sources: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
@@ -62,44 +64,44 @@ class Batch:
             table = with_points(table, commas)
         self.notes += table.notes
         settings = {"kind": self.kind, "tz": self.tz, "columns": placing.mapping}
-        fresh = self._fresh(table, settings)
-        if fresh:
-            self.tell(f"reading {table.name}")
-            said = self.columns or {}
-            may_swap = self.reader.reads_columns and not ("lat" in said and "lng" in said)
-            self._take(table, placing, fresh, settings, may_swap=may_swap)
+        sources = self._new_sources(table, settings)
+        if sources:
+            self.progress(f"reading {table.name}")
+            chosen = self.columns or {}
+            may_swap = self.reader.reads_columns and not ("lat" in chosen and "lng" in chosen)
+            self._add_sources(table, placing, sources, settings, may_swap=may_swap)
         for stamp in table.stamps:
             stamp.check()
 
-    def _fresh(self, table: Table, settings: Mapping[str, object]) -> list[Source]:
+    def _new_sources(self, table: Table, settings: Mapping[str, object]) -> list[Source]:
         """The sources of the table that are to be read; notes on the others."""
-        fresh: list[Source] = []
+        new: list[Source] = []
         if not table.parts:
             fingerprint = table.fingerprint or frame_fingerprint(self.con, table)
-            if not self._known(table.name, fingerprint, settings, self._before([fingerprint])):
-                fresh.append(Source(self._next_id, table.name, fingerprint))
-            return fresh
-        before = self._before([part.fingerprint for part in table.parts])
+            if not self._has(table.name, fingerprint, settings, self._earlier_sources([fingerprint])):
+                new.append(Source(self._next_id, table.name, fingerprint))
+            return new
+        earlier = self._earlier_sources([part.fingerprint for part in table.parts])
         row = 1
         for part in table.parts:
             self.notes += part.notes
             if not part.rows:
-                self._say_empty(part.name)
-            elif not self._known(part.name, part.fingerprint, settings, before):
-                fresh.append(Source(self._next_id + len(fresh), part.name, part.fingerprint, row))
-                before[part.fingerprint] = (part.name, settings)
+                self._note_empty(part.name)
+            elif not self._has(part.name, part.fingerprint, settings, earlier):
+                new.append(Source(self._next_id + len(new), part.name, part.fingerprint, row))
+                earlier[part.fingerprint] = (part.name, settings)
             row += part.rows
-        return fresh
+        return new
 
     @property
     def _next_id(self) -> int:
-        return self.first + len(self.sources)
+        return self.first_source + len(self.sources)
 
-    def _say_empty(self, name: str) -> None:
+    def _note_empty(self, name: str) -> None:
         self.empty.append(name)
         self.notes.append(f"{name}: no data rows")
 
-    def _take(
+    def _add_sources(
         self,
         table: Table,
         placing: Placing,
@@ -108,19 +110,19 @@ class Batch:
         *,
         may_swap: bool,
     ) -> None:
-        seen = self._judge(table, placing, sources)
-        if not seen:
-            self._say_empty(table.name)
+        surveys = self._survey(table, placing, sources)
+        if not surveys:
+            self._note_empty(table.name)
             return
-        swapped = [source for source in sources if may_swap and seen[source.id].looks_swapped]
+        swapped = [source for source in sources if may_swap and surveys[source.id].looks_swapped]
         upright = [source for source in sources if source not in swapped]
         if swapped and upright:
             ids = {"ids": [source.id for source in swapped]}
-            self.con.execute("delete from ingest_kept where source_id in $ids", ids)
+            self.con.execute("delete from ingest_stored where source_id in $ids", ids)
             self.con.execute("delete from ingest_survey where source_id in $ids", ids)
         if upright:
-            only = None if table.parts else upright[0].id
-            self._write(placing, {source: seen[source.id] for source in upright}, settings, only)
+            counted = {source: surveys[source.id] for source in upright}
+            self._write(placing, counted, settings, several_sources=bool(table.parts))
         if swapped:
             lat, lng = placing.mapping["lat"], placing.mapping["lng"]
             self.notes += [
@@ -129,58 +131,72 @@ class Batch:
                 for source in swapped
             ]
             turned = replace(placing, mapping={**placing.mapping, "lat": lng, "lng": lat})
-            self._take(table, turned, swapped, settings, may_swap=False)
+            self._add_sources(table, turned, swapped, settings, may_swap=False)
 
-    def _judge(self, table: Table, placing: Placing, sources: list[Source]) -> dict[int, Survey]:
-        judge(self.con, pick(table, placing), placing, tz=self.tz, where=table.name)
+    def _survey(self, table: Table, placing: Placing, sources: list[Source]) -> dict[int, Survey]:
+        """Define the view `ingest_row`, every checked row with its `source_id`, and count it."""
+        check_rows(self.con, select_columns(table, placing), placing, tz=self.tz, where=table.name)
         try:
-            if table.dear:
-                if table.parts:
-                    self.con.register("ingest_part", _parts(table, sources))
-                statement = _KEEP_PARTS if table.parts else _KEEP
-                ((read,),) = self.con.execute(statement).fetchall()
-                if table.rows not in (None, read):
-                    raise IngestError(
-                        f"{table.name}: {table.rows:,} lines, of which the engine reads {read:,} as rows: "
-                        "look at its quotes and line breaks"
-                    )
-                if table.parts:
-                    self.con.execute("delete from ingest_kept where source_id is null")
-                self.con.register("ingest_judged", self.con.table("ingest_kept"))
-            return survey(self.con, None if table.parts else sources[0].id)
+            rows = self._store(table, sources) if table.slow_to_scan else "ingest_checked"
+            if table.parts:
+                self.con.register("ingest_row", self.con.table(rows))
+            else:
+                of_one = f"select $source_id::integer as source_id, * from {rows}"  # noqa: S608
+                self.con.register("ingest_row", self.con.sql(of_one, params={"source_id": sources[0].id}))
+            return survey_rows(self.con)
         except duckdb.Error as error:
             if type(error) in (duckdb.Error, duckdb.InvalidInputException, duckdb.IOException):
-                raise IngestError(_engine_says(table, error)) from None
+                raise IngestError(_engine_trouble(table, error)) from None
             raise  # out of memory, interrupted, or a mistake of ours
 
+    def _store(self, table: Table, sources: list[Source]) -> str:
+        """Store checked rows in the temporary table `ingest_stored`, with their `source_id` where there are several."""
+        rows = "from ingest_checked"
+        if table.parts:
+            self.con.register("ingest_part", _parts(table, sources))
+            rows = step("1_records/_row_sources")
+        ((read,),) = self.con.execute(f"create or replace temp table ingest_stored as {rows}").fetchall()
+        if table.rows not in (None, read):
+            raise IngestError(
+                f"{table.name}: {table.rows:,} lines, of which the engine reads {read:,} as rows: "
+                "look at its quotes and line breaks"
+            )
+        if table.parts:
+            self.con.execute("delete from ingest_stored where source_id is null")
+        return "ingest_stored"
+
     def _write(
-        self, placing: Placing, seen: Mapping[Source, Survey], settings: Mapping[str, object], only: int | None
+        self,
+        placing: Placing,
+        surveys: Mapping[Source, Survey],
+        settings: Mapping[str, object],
+        *,
+        several_sources: bool,
     ) -> None:
-        for source, counted in seen.items():
-            refuse_unreadable_times(counted, tz=self.tz, column=placing.mapping["ts"], where=source.name)
-        names, rows = [source.name for source in seen], [counted.rows for counted in seen.values()]
-        ids, fingerprints = [source.id for source in seen], [source.fingerprint for source in seen]
+        for source, survey in surveys.items():
+            refuse_unreadable_times(survey, tz=self.tz, column=placing.mapping["ts"], where=source.name)
+        names, rows = [source.name for source in surveys], [survey.rows for survey in surveys.values()]
+        ids, fingerprints = [source.id for source in surveys], [source.fingerprint for source in surveys]
         listed = pa.table({"source_id": ids, "name": names, "fingerprint": fingerprints, "rows": rows})
         self.con.register("ingest_source", listed)
         read_as = json.dumps({**settings, "read_as": placing.mapping}, sort_keys=True)
-        self.con.execute(_SOURCES, {"kind": self.kind, "tz": self.tz, "settings": read_as})
-        given = {"place" if name == "station" else name for name in placing.mapping}
-        faults = sum(counted.faults for counted in seen.values())
-        self.people_new += take_in(self.con, only, given=given, faults=faults)
+        self.con.execute(_ADD_SOURCES, {"kind": self.kind, "tz": self.tz, "settings": read_as})
+        columns = {"place" if name == "station" else name for name in placing.mapping}
+        faults = sum(survey.faults for survey in surveys.values())
+        self.people_new += write_records(self.con, columns=columns, faults=faults, several_sources=several_sources)
         self.sources += names
         self.rows += sum(rows)
         self.mapping = placing.mapping
         pairs = ", ".join(f"{name} = {column!r}" for name, column in placing.mapping.items())
-        for source, counted in seen.items():
+        for source, survey in surveys.items():
             self.notes.append(f"{source.name}: read {pairs}")
-            if counted.repeated:
+            if survey.repeated:
                 self.notes.append(
-                    f"{source.name}: {counted.repeated:,} local times were shown twice by the clock; "
-                    "the first was taken"
+                    f"{source.name}: {survey.repeated:,} local times were shown twice by the clock; the first was taken"
                 )
-            self.at_zero += counted.at_zero
+            self.at_zero += survey.at_zero
 
-    def _before(self, fingerprints: list[str]) -> dict[str, tuple[str, Mapping[str, object]]]:
+    def _earlier_sources(self, fingerprints: list[str]) -> dict[str, tuple[str, Mapping[str, object]]]:
         """Name and settings of the sources that the lab has, by their fingerprint."""
         found = self.con.sql(
             "select fingerprint, name, settings from records.source where fingerprint in $fingerprints",
@@ -188,17 +204,18 @@ class Batch:
         ).fetchall()
         return {fingerprint: (name, json.loads(text)) for fingerprint, name, text in found}
 
-    def _known(
+    def _has(
         self,
         name: str,
         fingerprint: str,
         settings: Mapping[str, object],
-        before: Mapping[str, tuple[str, Mapping[str, object]]],
+        earlier: Mapping[str, tuple[str, Mapping[str, object]]],
     ) -> bool:
-        if fingerprint not in before:
+        """Whether the lab has the content already; read with other settings it is refused."""
+        if fingerprint not in earlier:
             return False
-        known_as, earlier = before[fingerprint]
-        changed = [key for key in settings if earlier.get(key) != settings[key]]
+        known_as, settings_then = earlier[fingerprint]
+        changed = [key for key in settings if settings_then.get(key) != settings[key]]
         if changed:
             raise IngestError(
                 f"{name}: the lab already has this content (as {known_as!r}), read with another "
@@ -227,26 +244,13 @@ def _parts(table: Table, sources: list[Source]) -> pa.Table:
     )
 
 
-def _engine_says(table: Table, error: duckdb.Error) -> str:
+def _engine_trouble(table: Table, error: duckdb.Error) -> str:
     """The engine's own words quote the record, so only what kind of trouble it is gets through."""
     if "line size" in str(error).lower():
         return f"{table.name}: a line is far too long; is a quote left open?"
     return f"{table.name}: the file is damaged, the engine cannot read it to the end"
 
 
-_KEEP = "create or replace temp table ingest_kept as from ingest_judged"
-
-# Joined by row and not by range: the engine compares every row with every range.
-_KEEP_PARTS = """
-create or replace temp table ingest_kept as
-select part.source_id, judged.* replace (part.source_row as source_row)
-from ingest_judged as judged
-left join ingest_part as part on part.row = judged.source_row
-"""
-
-_SOURCES = """
+_ADD_SOURCES = """
 insert into records.source
-select source_id, name, $kind, fingerprint, $tz, $settings, rows
-from ingest_source
-order by source_id
-"""
+select source_id, name, $kind, fingerprint, $tz, $settings, rows from ingest_source order by source_id"""

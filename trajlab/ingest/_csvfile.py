@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from trajlab.errors import IngestError
 from trajlab.ingest._files import DataFile, literal
-from trajlab.ingest._quoting import STRAY, Look, Mender, look_through
+from trajlab.ingest._quoting import STRAY, Repair, Scan, scan_quotes
 
 CHUNK = 1 << 20
 WIDEST = 1000
@@ -58,24 +58,24 @@ class Csv:
     notes: list[str]
 
 
-def open_csv(con: duckdb.DuckDBPyConnection, file: DataFile, keep: ExitStack) -> Csv:
+def open_csv(con: duckdb.DuckDBPyConnection, file: DataFile, cleanup: ExitStack) -> Csv:
     packing = packing_of(file)
     head = read_head(file, next(chunks(file, packing), b""))
-    seen = look_through(chunks(file, packing), head.delimiter)
-    path, rows, breaks_in_quotes, faults = file.path, seen.lines - 1, seen.breaks_in_quotes, 0
-    if not (seen.utf8 and seen.in_order):
-        path = Path(keep.enter_context(tempfile.TemporaryDirectory(prefix="trajlab-"))) / "repaired.csv"
-        mender = Mender(head.delimiter, len(head.header))
+    scan = scan_quotes(chunks(file, packing), head.delimiter)
+    path, rows, breaks_in_quotes, faults = file.path, scan.lines - 1, scan.breaks_in_quotes, 0
+    if not (scan.utf8 and scan.in_order):
+        path = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="trajlab-"))) / "repaired.csv"
+        repair = Repair(head.delimiter, len(head.header))
         with path.open("w", encoding="utf-8", newline="") as repaired:
-            repaired.writelines(mender.mend(decoded(chunks(file, packing))))
-        packing, rows, breaks_in_quotes, faults = "none", mender.rows - 1, mender.breaks_in_quotes, mender.faults
-    relation = read(con, path, head, skip=head.skip, packing=packing, in_parallel=not breaks_in_quotes, seen=seen)
-    return Csv(head, relation, seen.fingerprint, rows, not seen.utf8, remarks(file, head, seen, faults))
+            repaired.writelines(repair.rewrite(decode(chunks(file, packing))))
+        packing, rows, breaks_in_quotes, faults = "none", repair.rows - 1, repair.breaks_in_quotes, repair.faults
+    relation = read(con, path, head, skip=head.skip, packing=packing, in_parallel=not breaks_in_quotes, scan=scan)
+    return Csv(head, relation, scan.fingerprint, rows, not scan.utf8, notes_on(file, head, scan, faults))
 
 
-def remarks(file: DataFile, head: Head, seen: Look, faults: int) -> list[str]:
+def notes_on(file: DataFile, head: Head, scan: Scan, faults: int) -> list[str]:
     notes = []
-    if not seen.utf8:
+    if not scan.utf8:
         notes.append(f"{file.name}: some bytes are not UTF-8; rows that need them are rejected")
     if faults:
         notes.append(f"{file.name}: {faults:,} lines have a quote that is not closed or not doubled, and are rejected")
@@ -92,7 +92,7 @@ def read(
     skip: int,
     packing: str,
     in_parallel: bool,
-    seen: Look,
+    scan: Scan,
 ) -> duckdb.DuckDBPyRelation:
     columns = {f"c{i}": "VARCHAR" for i in range(len(head.header))}
     return con.sql(
@@ -104,24 +104,22 @@ def read(
             "skip": skip,
             "packing": packing,
             "parallel": in_parallel,
-            "line": 64_000_000 if seen.long_lines else 2_097_152,
-            "buffer": 256_000_000 if seen.long_lines else 33_554_432,
+            "line": 64_000_000 if scan.long_lines else 2_097_152,
+            "buffer": 256_000_000 if scan.long_lines else 33_554_432,
             "stray": STRAY,
         },
     )
 
 
-_READ = """
-select
-    row_number() over () as source_row,
-    case when beyond = $stray then beyond when beyond is not null then 'too many fields' end as fault,
-    * exclude (beyond)
+_ROWS = """
 from read_csv(
     $path, columns = $columns, delim = $delimiter, skip = $skip, header = true, auto_detect = false,
     quote = '"', escape = '"', null_padding = true, strict_mode = false, compression = $packing,
     parallel = $parallel, max_line_size = $line, buffer_size = $buffer
 )
 """
+_FAULT = "case when beyond = $stray then beyond when beyond is not null then 'too many fields' end"
+_READ = f"select row_number() over () as source_row, {_FAULT} as fault, * exclude (beyond) {_ROWS}"
 
 
 def fingerprint(file: DataFile) -> str:
@@ -153,7 +151,7 @@ def chunks(file: DataFile, packing: str) -> Iterator[bytes]:
         raise IngestError(f"{file.name}: cannot be unpacked, it is damaged or cut off") from error
 
 
-def decoded(pieces: Iterable[bytes]) -> Iterator[str]:
+def decode(pieces: Iterable[bytes]) -> Iterator[str]:
     """Text without a byte order mark; what is not UTF-8 becomes `UNPRINTABLE`."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     for piece in pieces:

@@ -45,7 +45,7 @@ Opener = Callable[[duckdb.DuckDBPyConnection, object, ExitStack, list[str]], Ite
 class Kind:
     columns: Mapping[str, Words]
     needs: tuple[str, ...]
-    opens: Opener = open_records
+    open_source: Opener = open_records
     place: Callable[..., Placing] = own_coordinates
     reference: str | None = None
     """The argument of `ingest` that brings coordinates: `stations` or `places`."""
@@ -53,7 +53,7 @@ class Kind:
     """False where the layout is fixed, and `columns=` has no meaning."""
 
 
-def load(name: str) -> Kind:
+def find_kind(name: str) -> Kind:
     kind: Kind = plugins.load("trajlab.ingest", name, "kind of records").KIND
     return kind
 

@@ -20,13 +20,13 @@ import numpy.typing as npt
 
 STRAY = "stray quote"
 LONGEST = 1 << 22
-"""Characters of a record with line breaks in a file that is mended; after these its quote counts as unclosed."""
+"""Characters of a record with line breaks in a file that is repaired; after these its quote counts as unclosed."""
 
 _QUOTE, _LF, _CR = b'"\n\r'
 
 
 @dataclass(slots=True)
-class Look:
+class Scan:
     """What one pass over the bytes tells, without the engine."""
 
     delimiter: str
@@ -46,13 +46,13 @@ class Look:
     def fingerprint(self) -> str:
         return f"{self.size}:{self._digest.hexdigest()}"
 
-    def take(self, chunk: bytes) -> None:
+    def add(self, chunk: bytes) -> None:
         text = chunk if self.size else chunk.removeprefix(codecs.BOM_UTF8)
         self.size += len(chunk)
         self._digest.update(chunk)
         self._check_encoding(chunk)
         self.long_lines |= len(chunk) > 1 << 19 and b"\n" not in chunk
-        self._follow(text)
+        self._count(text)
 
     def close(self) -> None:
         self.utf8 = self.utf8 and not self._decoder.getstate()[0]
@@ -66,19 +66,19 @@ class Look:
             except UnicodeDecodeError:
                 self.utf8 = False
 
-    def _follow(self, chunk: bytes) -> None:
+    def _count(self, chunk: bytes) -> None:
         if not chunk or not self.in_order:
             return
         content = np.frombuffer(chunk, np.uint8)
         if self._quotes % 2 or self._last == _QUOTE or b'"' in chunk:
-            self._follow_quotes(content)
+            self._count_with_quotes(content)
         else:
             breaks = content == _LF if b"\r" not in chunk else (content == _LF) | (content == _CR)
             self.lines += int(np.count_nonzero(breaks[1:] > breaks[:-1]))
             self.lines += bool(breaks[0]) and self._last not in (_LF, _CR)
         self._last = chunk[-1]
 
-    def _follow_quotes(self, content: npt.NDArray[np.uint8]) -> None:
+    def _count_with_quotes(self, content: npt.NDArray[np.uint8]) -> None:
         before = np.empty_like(content)
         before[0], before[1:] = self._last, content[:-1]
         quotes = np.flatnonzero(content == _QUOTE)
@@ -101,15 +101,15 @@ class Look:
         self._quotes += len(quotes)
 
 
-def look_through(chunks: Iterable[bytes], delimiter: str) -> Look:
-    seen = Look(delimiter)
+def scan_quotes(chunks: Iterable[bytes], delimiter: str) -> Scan:
+    scan = Scan(delimiter)
     for chunk in chunks:
-        seen.take(chunk)
-    seen.close()
-    return seen
+        scan.add(chunk)
+    scan.close()
+    return scan
 
 
-class Mender:
+class Repair:
     """Rewrites text so that every line is accounted for; counts the rows and the lines at fault."""
 
     def __init__(self, delimiter: str, columns: int) -> None:
@@ -125,17 +125,17 @@ class Mender:
         self.faults = 0
         self.breaks_in_quotes = False
 
-    def mend(self, pieces: Iterable[str]) -> Iterator[str]:
-        held = ""
+    def rewrite(self, pieces: Iterable[str]) -> Iterator[str]:
+        waiting = ""
         for piece in pieces:
-            held += piece
-            if len(held) >= 2 * LONGEST:
-                done, taken = self._mend(held, len(held) - LONGEST, at_end=False)
-                held = held[taken:]
-                yield done
-        yield self._mend(held, len(held), at_end=True)[0]
+            waiting += piece
+            if len(waiting) >= 2 * LONGEST:
+                text, end = self._rewrite(waiting, len(waiting) - LONGEST, at_end=False)
+                waiting = waiting[end:]
+                yield text
+        yield self._rewrite(waiting, len(waiting), at_end=True)[0]
 
-    def _mend(self, text: str, until: int, *, at_end: bool) -> tuple[str, int]:
+    def _rewrite(self, text: str, until: int, *, at_end: bool) -> tuple[str, int]:
         out: list[str] = []
         at = 0
         while at < until:

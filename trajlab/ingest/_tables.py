@@ -21,7 +21,7 @@ from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
 from trajlab.errors import IngestError
 from trajlab.ingest import _csvfile as csvfile
 from trajlab.ingest._files import DataFile, Stamp, find, literal
-from trajlab.ingest._spool import Part, Spool, Spools
+from trajlab.ingest._joined_files import JoinedFile, JoinedFiles, Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Table:
     """`source_row` from 1, `fault` (a reason known from the start, mostly null), and the columns."""
     fingerprint: str | None = None
     """Of the content alone; None where only the engine can compute it."""
-    dear: bool = False
-    """Scanning costs so much that what is read should be kept for the second look."""
+    slow_to_scan: bool = False
+    """Scanning costs so much that what is read should be stored for the second scan."""
     repaired: bool = False
     """Bytes that are not UTF-8 were replaced by U+FFFD."""
     notes: list[str] = field(default_factory=list)
@@ -48,34 +48,38 @@ class Table:
     """The sources in this table, row after row, where there are several."""
 
 
-def open_records(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, notes: list[str]) -> Iterator[Table]:
+def open_records(
+    con: duckdb.DuckDBPyConnection, source: object, cleanup: ExitStack, notes: list[str]
+) -> Iterator[Table]:
     """Like `open_tables`, with small CSV files of one layout in one table."""
-    spools = Spools(keep)
+    joined = JoinedFiles(cleanup)
     for item in _items(source):
         if not isinstance(item, str | os.PathLike):
-            yield from _joined(con, spools.rest())
+            yield from _joined_tables(con, joined.rest())
             yield open_frame(con, item)
             continue
         files, left_out = find([item])
         notes += left_out
         for file in files:
-            content = spools.whole(file) if _is_csv(file) else None
+            content = joined.content(file) if _is_csv(file) else None
             if content is None:
-                yield from _joined(con, spools.rest())
-                yield open_file(con, file, keep)
+                yield from _joined_tables(con, joined.rest())
+                yield open_file(con, file, cleanup)
             else:
-                yield from _joined(con, spools.add(file, content))
-    yield from _joined(con, spools.rest())
+                yield from _joined_tables(con, joined.add(file, content))
+    yield from _joined_tables(con, joined.rest())
 
 
-def open_tables(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, notes: list[str]) -> Iterator[Table]:
+def open_tables(
+    con: duckdb.DuckDBPyConnection, source: object, cleanup: ExitStack, notes: list[str]
+) -> Iterator[Table]:
     """One table after another; each is valid until the next is asked for."""
     for item in _items(source):
         if isinstance(item, str | os.PathLike):
             files, left_out = find([item])
             notes += left_out
             for file in files:
-                yield open_file(con, file, keep)
+                yield open_file(con, file, cleanup)
         else:
             yield open_frame(con, item)
 
@@ -84,13 +88,13 @@ def with_points(table: Table, columns: list[str]) -> Table:
     """The table with decimal points where the named columns have commas."""
     short = {table.columns[name] for name in columns}
     comma, point = ConstantExpression(","), ConstantExpression(".")
-    written = [
+    columns_with_points = [
         FunctionExpression("replace", ColumnExpression(c), comma, point).alias(c) if c in short else ColumnExpression(c)
         for c in table.relation.columns
     ]
-    told = ", ".join(repr(name) for name in columns)
-    note = f"{table.name}: numbers in {told} have decimal commas"
-    return replace(table, relation=table.relation.select(*written), notes=[*table.notes, note])
+    names = ", ".join(repr(name) for name in columns)
+    note = f"{table.name}: numbers in {names} have decimal commas"
+    return replace(table, relation=table.relation.select(*columns_with_points), notes=[*table.notes, note])
 
 
 def _items(source: object) -> list[object]:
@@ -100,17 +104,17 @@ def _items(source: object) -> list[object]:
     return items
 
 
-def open_file(con: duckdb.DuckDBPyConnection, file: DataFile, keep: ExitStack) -> Table:
+def open_file(con: duckdb.DuckDBPyConnection, file: DataFile, cleanup: ExitStack) -> Table:
     if not _is_csv(file):
         return _parquet(con, file)
     stamp = Stamp.of(file)
-    csv = csvfile.open_csv(con, file, keep)
+    csv = csvfile.open_csv(con, file, cleanup)
     return Table(
         name=file.name,
         columns={name: f"c{i}" for i, name in enumerate(csv.head.header)},
         relation=csv.relation,
         fingerprint=csv.fingerprint,
-        dear=True,
+        slow_to_scan=True,
         repaired=csv.repaired,
         notes=csv.notes,
         rows=csv.rows,
@@ -133,20 +137,20 @@ def _is_csv(file: DataFile) -> bool:
     return magic != b"PAR1"
 
 
-def _joined(con: duckdb.DuckDBPyConnection, spools: list[Spool]) -> Iterator[Table]:
-    for spool in spools:
-        first, others = spool.parts[0], len(spool.parts) - 1
+def _joined_tables(con: duckdb.DuckDBPyConnection, files: list[JoinedFile]) -> Iterator[Table]:
+    for file in files:
+        first, others = file.parts[0], len(file.parts) - 1
         yield Table(
             name=f"{first.name} and {others:,} more" if others else first.name,
-            columns={name: f"c{i}" for i, name in enumerate(spool.head.header)},
-            relation=spool.relation(con),
-            dear=True,
-            repaired=spool.repaired,
-            rows=sum(part.rows for part in spool.parts),
-            commas=spool.head.commas,
-            parts=tuple(spool.parts),
+            columns={name: f"c{i}" for i, name in enumerate(file.head.header)},
+            relation=file.relation(con),
+            slow_to_scan=True,
+            repaired=file.repaired,
+            rows=sum(part.rows for part in file.parts),
+            commas=file.head.commas,
+            parts=tuple(file.parts),
         )
-        spool.path.unlink()
+        file.path.unlink()
 
 
 def _parquet(con: duckdb.DuckDBPyConnection, file: DataFile) -> Table:
@@ -186,14 +190,12 @@ def _parquet_names(file: DataFile) -> list[str]:
 
 _NUMBERED = """
 select file_row_number + 1 as trajlab_row, *
-from read_parquet($path, file_row_number = true, hive_partitioning = false)
-"""
+from read_parquet($path, file_row_number = true, hive_partitioning = false)"""
 
 # Where a column of the file is called like the engine's own number of the row.
 _UNNUMBERED = """
 select row_number() over () as trajlab_row, *
-from read_parquet($path, hive_partitioning = false)
-"""
+from read_parquet($path, hive_partitioning = false)"""
 
 
 def open_frame(con: duckdb.DuckDBPyConnection, frame: object) -> Table:

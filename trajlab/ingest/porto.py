@@ -17,65 +17,30 @@ from trajlab.errors import IngestError
 from trajlab.ingest._columns import RECORD, resolve, words
 from trajlab.ingest._kinds import Kind
 from trajlab.ingest._tables import Table, open_tables
+from trajlab.query import step
 
 _TRIP = {name: words(name) for name in ("taxi_id", "timestamp", "missing_data", "polyline")}
 
 
-def open_trips(con: duckdb.DuckDBPyConnection, source: object, keep: ExitStack, notes: list[str]) -> Iterator[Table]:
-    for trips in open_tables(con, source, keep, notes):
+def open_trips(con: duckdb.DuckDBPyConnection, source: object, cleanup: ExitStack, notes: list[str]) -> Iterator[Table]:
+    for trips in open_tables(con, source, cleanup, notes):
         mapping = resolve(trips.columns, _TRIP, _TRIP, None, trips.name)
-        picked = [ColumnExpression(trips.columns[found]).cast("VARCHAR").alias(name) for name, found in mapping.items()]
+        columns = [ColumnExpression(trips.columns[c]).cast("VARCHAR").alias(name) for name, c in mapping.items()]
         con.register(
             "ingest_trip",
-            trips.relation.select(ColumnExpression("source_row"), ColumnExpression("fault"), *picked),
+            trips.relation.select(ColumnExpression("source_row"), ColumnExpression("fault"), *columns),
         )
         if trips.fingerprint is None:
             raise IngestError("kind 'porto' reads files, such as train.csv")
         yield Table(
             name=trips.name,
             columns={name: name for name in ("uid", "ts", "lat", "lng")},
-            relation=con.sql(_POINTS),
+            relation=con.sql(step("1_records/_porto_points")),
             fingerprint=trips.fingerprint,
-            dear=True,
+            slow_to_scan=True,
             notes=trips.notes,
             stamps=trips.stamps,
         )
 
 
-_POINTS = """
-with read as (
-    select
-        source_row, fault, taxi_id, "timestamp", lower(trim(missing_data)) = 'true' as has_gaps,
-        case when json_valid(polyline) then from_json(polyline, '[["DOUBLE"]]') end as points
-    from ingest_trip
-),
-judged as (
-    select
-        * exclude (fault, points),
-        case
-            when fault is not null then fault
-            when has_gaps then 'trip has missing points'
-            when points is null then 'polyline not understood'
-            when len(points) = 0 then 'trip without points'
-        end as fault,
-        points
-    from read
-),
-spread as (
-    select
-        source_row, fault, taxi_id, "timestamp",
-        unnest(case when fault is null then range(len(points)) else [0] end) as step,
-        unnest(case when fault is null then points else [null] end) as point
-    from judged
-)
-select
-    source_row,
-    fault,
-    taxi_id as uid,
-    try_cast("timestamp" as double) + 15 * step as ts,
-    point[2] as lat,
-    point[1] as lng
-from spread
-"""
-
-KIND = Kind(columns=RECORD, needs=("uid", "ts", "lat", "lng"), opens=open_trips, reads_columns=False)
+KIND = Kind(columns=RECORD, needs=("uid", "ts", "lat", "lng"), open_source=open_trips, reads_columns=False)

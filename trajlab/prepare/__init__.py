@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -20,10 +21,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from trajlab import plugins
-from trajlab.engine.duckdb import connect, said_kindly
+from trajlab.engine.duckdb import DuckDB, said_kindly
 from trajlab.errors import IngestError, UnknownNameError
 from trajlab.ingest._csvfile import fingerprint
 from trajlab.ingest._files import DataFile
+from trajlab.schema import create_functions
 
 if TYPE_CHECKING:
     import duckdb
@@ -106,10 +108,10 @@ def prepare(
     _refuse_others(lab, "name", records_of)
     with (
         said_kindly(f"preparing {name}"),
-        connect(":memory:", memory_limit=memory_limit, threads=threads) as con,
-        lab._progress.step(f"reading {Path(download).name} for {name}", poll=con.query_progress),
+        closing(open_scratch(memory_limit=memory_limit, threads=threads)) as engine,
+        lab._progress.step(f"reading {Path(download).name} for {name}", poll=engine.percent_done),
     ):
-        draft = chosen.follow(con, Path(download))
+        draft = chosen.follow(engine.con, Path(download))
     with tempfile.TemporaryDirectory(prefix="trajlab-") as folder:
         records = Path(folder) / records_of
         draft.records.write_parquet(records)
@@ -120,6 +122,13 @@ def prepare(
             lab.geography(zones=zones)
         lab.ingest(records, tz=draft.release["tz"])
     return Prepared(name, lab.release(**draft.release), chosen.published, draft.steps)
+
+
+def open_scratch(*, memory_limit: str | None = None, threads: int | None = None) -> DuckDB:
+    """An engine in memory, with the functions that recipes use."""
+    engine = DuckDB(":memory:", memory_limit=memory_limit, threads=threads)
+    create_functions(engine)
+    return engine
 
 
 def _refuse_others(lab: Lab, column: str, own: str) -> None:

@@ -29,7 +29,7 @@ def corners(longest: pl.DataFrame, percentiles: tuple[float, float]) -> tuple[Co
     return (lng[0], lat[0]), (lng[1], lat[1])
 
 
-def told(low: Corner, high: Corner, percentiles: tuple[float, float], latitude: float) -> str:
+def box_size(low: Corner, high: Corner, percentiles: tuple[float, float], latitude: float) -> str:
     """How large the study box is in the notebook's metres: degrees as on a sphere, at the points' mean latitude."""
     wide = (high[0] - low[0]) * A_DEGREE * math.cos(math.radians(latitude))
     tall = (high[1] - low[1]) * A_DEGREE

@@ -19,9 +19,11 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import IngestError, SpatialError
-from trajlab.ingest._files import find, literal
+from trajlab.ingest._files import literal
+from trajlab.ingest.geolife import READ_FILES, find_trajectories
 from trajlab.prepare import Draft, Size, whole_degrees
-from trajlab.prepare._extent import corners, told
+from trajlab.prepare._extent import box_size, corners
+from trajlab.query import step
 from trajlab.release.slots import slot_seconds
 from trajlab.spatial._projection import LocalMetres
 
@@ -71,7 +73,7 @@ class GeoLife:
         slots = int(week["slot"].max()) + 1  # type: ignore[arg-type]
         days = slots * self.interval // DAY
         steps.append(f"{week['uid'].n_unique():,} users have one longer than {self.longer_than / DAY:g} days")
-        steps.append(told(low, high, self.percentiles, latitude))
+        steps.append(box_size(low, high, self.percentiles, latitude))
         steps.append(f"the first of them ends after {slots:,} slots; a release has whole days, {days} of them")
         since = pl.duration(seconds=pl.col("slot") * self.interval)
         records = week.select("uid", (pl.lit(START) + since).alias("ts"), "lat", "lng")
@@ -85,29 +87,28 @@ class GeoLife:
         """One position per user, track and interval, in the busiest months; their latitude; what each step left."""
         if not download.is_dir():
             raise IngestError(f"{download.name}: not a folder; give GeoLife's Data, with <user>/Trajectory/*.plt")
-        files, _ = find([download], suffixes=(".plt",))
-        if strangers := [file.name for file in files if file.path.parent.name != "Trajectory"]:
-            raise IngestError(f"{strangers[0]}: not inside a folder <user>/Trajectory; whose points are these?")
+        files, _ = find_trajectories(download)
         lng, lat = self.centre
-        asked = {"paths": [literal(file.path) for file in files], "interval": self.interval}
-        near = {"lng": lng, "lat": lat, "reach": self.reach_degrees}
-        seen = con.sql(_READ, params=asked | near).pl()
+        con.register("plt_line", con.sql(READ_FILES, params={"paths": [literal(file.path) for file in files]}))
+        near = {"lng": lng, "lat": lat, "reach": self.reach_degrees, "interval": self.interval}
+        positions: pl.DataFrame = con.sql(step("1_records/_prepare_geolife_positions"), params=near).pl()
+        con.unregister("plt_line")
         steps = [
-            f"{len(files):,} trajectories read, {_told(seen)} are within {self.reach_degrees:g} degrees of Beijing"
+            f"{len(files):,} trajectories read, {_size(positions)} are within {self.reach_degrees:g} degrees of Beijing"
         ]
-        if seen.is_empty():
+        if positions.is_empty():
             raise IngestError(f"{download.name}: no point lies near Beijing; is this GeoLife?")
-        seen = seen.filter(pl.col("track").n_unique().over("uid") > 1)
-        steps.append(f"{_told(seen)} are of users with more than one trajectory")
-        if seen.is_empty():
+        positions = positions.filter(pl.col("track").n_unique().over("uid") > 1)
+        steps.append(f"{_size(positions)} are of users with more than one trajectory")
+        if positions.is_empty():
             raise IngestError(
                 f"{download.name}: every user has a single trajectory near Beijing; nothing can be merged"
             )
-        seen = seen.join(busiest_months(seen, self.months), on=["uid", "month"], how="semi")
-        steps.append(f"{_told(seen)} are in the {self.months} busiest months of each user")
-        steps.append(f"{len(seen):,} positions are left with one per trajectory and {self.interval} s")
-        latitude = float(np.average(seen["lat"].to_numpy(), weights=seen["points"].to_numpy()))
-        return seen.select("uid", "track", "slot", "lat", "lng").sort("uid", "track", "slot"), latitude, steps
+        positions = positions.join(busiest_months(positions, self.months), on=["uid", "month"], how="semi")
+        steps.append(f"{_size(positions)} are in the {self.months} busiest months of each user")
+        steps.append(f"{len(positions):,} positions are left with one per trajectory and {self.interval} s")
+        latitude = float(np.average(positions["lat"].to_numpy(), weights=positions["points"].to_numpy()))
+        return positions.select("uid", "track", "slot", "lat", "lng").sort("uid", "track", "slot"), latitude, steps
 
     def _too_short(self, tracks: pl.DataFrame) -> str:
         span = tracks.group_by("uid", "track").agg(slots=pl.col("slot").max() - pl.col("slot").min())["slots"]
@@ -118,9 +119,9 @@ class GeoLife:
         )
 
 
-def busiest_months(seen: pl.DataFrame, months: int) -> pl.DataFrame:
+def busiest_months(positions: pl.DataFrame, months: int) -> pl.DataFrame:
     """The months (uid, month) in which each user was longest under way; a track counts in the month it begins."""
-    track = seen.group_by("uid", "track").agg(pl.col("first").min(), pl.col("last").max())
+    track = positions.group_by("uid", "track").agg(pl.col("first").min(), pl.col("last").max())
     under_way = (
         track.group_by("uid", pl.col("first").dt.truncate("1mo").alias("month"))
         .agg(time=(pl.col("last") - pl.col("first")).sum())
@@ -182,40 +183,9 @@ def cut(longest: pl.DataFrame) -> pl.DataFrame:
     return longest.filter(pl.col("slot") <= end).unique(["uid", "slot"], keep="first", maintain_order=True)
 
 
-def _told(seen: pl.DataFrame) -> str:
-    return f"{int(seen['points'].sum()):,} points of {seen['uid'].n_unique():,} users"
+def _size(positions: pl.DataFrame) -> str:
+    return f"{int(positions['points'].sum()):,} points of {positions['uid'].n_unique():,} users"
 
-
-_READ = """
-with line as (
-    select
-        regexp_extract(filename, '([^/\\\\]+)[/\\\\]Trajectory[/\\\\][^/\\\\]+$', 1) as uid,
-        regexp_extract(filename, '([^/\\\\]+)\\.[^.]+$', 1) as track,
-        try_cast(concat_ws(' ', trim(day), trim(clock)) as timestamp) as ts,
-        try_cast(lat as double) as lat,
-        try_cast(lng as double) as lng
-    from read_csv(
-        $paths,
-        columns = {
-            'lat': 'VARCHAR', 'lng': 'VARCHAR', 'zero': 'VARCHAR', 'altitude': 'VARCHAR', 'days': 'VARCHAR',
-            'day': 'VARCHAR', 'clock': 'VARCHAR', 'beyond': 'VARCHAR'
-        },
-        skip = 6, header = false, auto_detect = false, delim = ',', quote = '', escape = '',
-        null_padding = true, strict_mode = false, ignore_errors = false, filename = true
-    )
-),
-near_beijing as (
-    select * from line where (lng - $lng) ** 2 + (lat - $lat) ** 2 < $reach ** 2 and ts is not null
-)
-select
-    uid, track, floor(epoch(ts) / $interval)::bigint as slot, date_trunc('month', min(ts)) as month,
-    min(ts) as first, max(ts) as last, count(*) as points,
-    min(struct_pack(ts := ts, lat := lat, lng := lng)).lat as lat,
-    min(struct_pack(ts := ts, lat := lat, lng := lng)).lng as lng
-from near_beijing
-group by uid, track, slot
-order by uid, track, slot
-"""
 
 RECIPES = {
     "geolife-37": GeoLife(120, months=2, percentiles=(0.05, 0.95), published=Size(37, 194, 5205)),

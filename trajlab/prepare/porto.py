@@ -25,6 +25,7 @@ from trajlab.errors import IngestError, UnknownNameError
 from trajlab.ingest._files import DataFile, find
 from trajlab.ingest._tables import open_file
 from trajlab.prepare import Draft, Size, whole_degrees
+from trajlab.query import step
 from trajlab.release.slots import slot_seconds
 
 _COLUMNS = ("TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
@@ -91,11 +92,11 @@ class Porto:
             raise UnknownNameError("period to be busy in", self.busy, known)
 
     def follow(self, con: duckdb.DuckDBPyConnection, download: Path) -> Draft:
-        with ExitStack() as keep:
-            name = _open(con, download, keep)
-            con.execute(_LINES)
-            con.execute(_TRIPS)
-            total, whole, month, most = con.sql(_TALLY).fetchall()[0]
+        with ExitStack() as cleanup:
+            name = _open(con, download, cleanup)
+            con.execute(f"create or replace temp table typed_line as {step('1_records/_prepare_porto_lines')}")
+            con.execute(f"create or replace temp table trip as {step('1_records/_prepare_porto_trips')}")
+            total, whole, month, most = con.sql(step("1_records/_prepare_porto_months")).fetchall()[0]
             if not whole:
                 raise IngestError(f"{name}: none of its {total:,} trips has all its points")
             steps = [f"{total:,} trips read, {whole:,} have all their points and no twin at the same second"]
@@ -104,8 +105,8 @@ class Porto:
             steps.append(self._busy_taxis(con, name, period))
             days = min(self.days, calendar.monthrange(month.year, month.month)[1])
             start = int(dt.datetime.combine(month, dt.time(), dt.UTC).timestamp())
-            asked = {"start": start, "end": start + days * 86_400, "interval": self.interval, "month": month}
-            records = con.sql(_POINTS, params=asked).pl()
+            chosen = {"start": start, "end": start + days * 86_400, "interval": self.interval, "month": month}
+            records = con.sql(step("1_records/_prepare_porto_positions"), params=chosen).pl()
         if records.is_empty():
             raise IngestError(f"{name}: no polyline of the chosen trips is understood")
         steps.append(f"{len(records):,} positions are left with one per taxi and {self.interval} s")
@@ -118,113 +119,42 @@ class Porto:
         return Draft(records, release, steps, zones=self.grid.geojson())
 
     def _busy_taxis(self, con: duckdb.DuckDBPyConnection, name: str, period: dt.date) -> str:
-        con.execute(_BUSY.format(period=self.busy), {"period": period})
-        taxis, mean, busy = con.sql("select count(*), avg(trips), count(*) filter (busy) from taxi").fetchall()[0]
+        taxis = step("1_records/_prepare_porto_taxis")
+        con.execute(f"create or replace temp table taxi as {taxis}", {"by": self.busy, "period": period})
+        total, mean, busy = con.sql("select count(*), avg(trips), count(*) filter (busy) from taxi").fetchall()[0]
         if not busy:
             raise IngestError(
-                f"{name}: all {taxis} taxis made {mean:g} trips in the densest {self.busy}, so none is above the mean"
+                f"{name}: all {total} taxis made {mean:g} trips in the densest {self.busy}, so none is above the mean"
             )
-        return f"{taxis:,} taxis made {mean:.1f} trips on average in that {self.busy}, {busy:,} made more"
+        return f"{total:,} taxis made {mean:.1f} trips on average in that {self.busy}, {busy:,} made more"
 
 
-def _open(con: duckdb.DuckDBPyConnection, download: Path, keep: ExitStack) -> str:
-    """Make the download the view `line`; returns its name."""
+def _open(con: duckdb.DuckDBPyConnection, download: Path, cleanup: ExitStack) -> str:
+    """Make the download the view `download_line`; returns its name."""
     files, _ = find([download])
     if len(files) > 1:
         raise IngestError(f"{download.name}: holds {len(files)} files; give train.csv itself")
     file: DataFile = files[0]
-    table = open_file(con, file, keep)
+    table = open_file(con, file, cleanup)
     there = {column.strip().upper(): place for column, place in table.columns.items()}
     if lacking := [column for column in _COLUMNS if column not in there]:
         raise IngestError(f"{file.name}: not Porto's train.csv, it has no column {lacking[0]}")
-    picked = ", ".join(f"{there[column]} as {column.lower()}" for column in _COLUMNS)
+    columns = ", ".join(f"{there[column]} as {column.lower()}" for column in _COLUMNS)
     con.register("download", table.relation)
-    keep.callback(con.unregister, "download")
-    con.execute(f"create or replace temp view line as select source_row, fault, {picked} from download")  # noqa: S608
+    cleanup.callback(con.unregister, "download")
+    lines = f"select source_row, fault, {columns} from download"  # noqa: S608
+    con.execute(f"create or replace temp view download_line as {lines}")
     return file.name
 
 
 def _densest_week(con: duckdb.DuckDBPyConnection, month: dt.date) -> dt.date:
     """The Monday of the week with most trips, of those that lie wholly in the month."""
-    found = con.sql(_WEEK, params={"month": month}).fetchall()
+    found = con.sql(step("1_records/_prepare_porto_week"), params={"month": month}).fetchall()
     if not found:
         raise IngestError(f"no trip begins in a whole week of {month:%Y-%m}: choose the busy taxis by month")
     week: dt.date = found[0][0]
     return week
 
-
-_LINES = """
-create or replace temp table read_line as
-select
-    source_row, trim(taxi_id) as taxi, try_cast(trim("timestamp") as bigint) as ts,
-    fault is null and lower(trim(missing_data)) <> 'true' and length(trim(polyline)) > 2 as whole
-from line
-"""
-
-_TRIPS = """
-create or replace temp table trip as
-select
-    source_row, taxi, ts, date_trunc('month', to_timestamp(ts))::date as month,
-    date_trunc('week', to_timestamp(ts))::date as week
-from read_line
-where whole and taxi <> '' and ts between 0 and 4102444800
-qualify row_number() over (partition by taxi, ts order by source_row) = 1
-"""
-
-_TALLY = """
-with monthly as (select month, count(*) as trips from trip group by month)
-select
-    (select count(*) from read_line), (select count(*) from trip),
-    (select month from monthly order by trips desc, month limit 1), (select max(trips) from monthly)
-"""
-
-_WEEK = """
-select week from trip
-where month = $month and date_trunc('month', week) = $month and date_trunc('month', week + 6) = $month
-group by week order by count(*) desc, week limit 1
-"""
-
-_BUSY = """
-create or replace temp table taxi as
-with made as (select taxi, count(*) as trips from trip where {period} = $period group by taxi)
-select taxi, trips, trips > (select avg(trips) from made) as busy from made
-"""
-
-_POINTS = """
-with chosen as (
-    select trip.source_row, trip.taxi, trip.ts
-    from trip
-    join taxi on taxi.taxi = trip.taxi and taxi.busy
-    where trip.month = $month
-),
-read as (
-    select
-        chosen.taxi, chosen.ts,
-        case when json_valid(line.polyline) then from_json(line.polyline, '[["DOUBLE"]]') end as points
-    from line
-    join chosen using (source_row)
-),
-slot_met as (
-    select
-        taxi, ts, points,
-        unnest(range(ts // $interval, (ts + 15 * (len(points) - 1)) // $interval + 1)) * $interval as slot_begins
-    from read
-    where points is not null
-),
-earliest_in_slot as (  -- one point of a trip for each slot that it meets: most are never looked at
-    select taxi, ts, points, slot_begins, greatest(0, ceil((slot_begins - ts) / 15))::bigint as step
-    from slot_met
-),
-sampled as (
-    select taxi, slot_begins, ts + 15 * step as ts, points[step + 1][2] as lat, points[step + 1][1] as lng
-    from earliest_in_slot
-)
-select taxi as uid, to_timestamp(ts) as ts, lat, lng
-from sampled
-where slot_begins >= $start and slot_begins < $end and lat is not null and lng is not null
-qualify row_number() over (partition by taxi, slot_begins order by ts, lat, lng) = 1
-order by uid, ts
-"""
 
 RECIPES = {
     "porto-3x3": Porto(Grid((4699.0, -716.0), cells=3), published=Size(197, 9, 4321)),
