@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "errors": set(),
     "ids": set(),
     "plain": set(),
+    "settings": set(),
     "version": set(),
     "plugins": {"errors"},
     "query": {"errors"},
@@ -29,17 +30,21 @@ MAY_IMPORT = {
     "progress": {"plain"},
     "unfinished": {"errors"},
     "spatial": {"errors", "spatial", "plugins"},
-    "simulation": {"errors", "simulation"},
+    "simulation": {"errors", "settings", "simulation"},
     "ingest": {"errors", "ingest", "plugins", "query"},
     # What an attack sees: no store, no records, no truth.
     "release.__init__": {"errors", "release.matrix"},
     "release.matrix": {"errors", "ids"},
     "release.frames": set(),
     "release": {
-        *("errors", "ids", "engine", "ingest", "progress", "query", "release", "spatial", "store", "version"),
+        *("errors", "ids", "engine", "ingest", "progress", "query", "release", "settings", "spatial"),
+        *("store", "version"),
     },
     "matching": {"matching"},
-    "attacks.run": {"attacks", "errors", "ids", "metrics", "progress", "query", "release.__init__", "store", "version"},
+    "attacks.run": {
+        *("attacks", "errors", "ids", "metrics", "progress", "query", "release.__init__", "settings", "store"),
+        "version",
+    },
     "attacks": {"attacks", "matching", "errors", "plugins", "release.__init__"},
     "metrics": {"metrics", "errors", "progress", "query", "store"},
     # Pure: a case comes in, an answer goes out.
@@ -51,7 +56,8 @@ MAY_IMPORT = {
         *("store", "unfinished"),
     },
     "schedule": {
-        *("schedule", "errors", "ids", "lab", "progress", "query", "release", "risk", "store", "study", "version"),
+        *("schedule", "errors", "ids", "lab", "progress", "query", "release", "risk", "settings", "store", "study"),
+        "version",
     },
     "utility": {
         *("utility", "errors", "ids", "progress", "query", "release", "report", "risk", "spatial", "store", "version"),

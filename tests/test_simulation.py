@@ -375,11 +375,12 @@ except SimulationError as error:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"people": 0}, "people must be a whole number from 1 up, not 0"),
-        ({"people": 2.5}, "people must be a whole number from 1 up, not 2.5"),
-        ({"days": 0}, "days must be a whole number from 1 up, not 0"),
-        ({"stations": 0}, "stations must be a whole number from 1 up, not 0"),
-        ({"seed": -1}, "seed must be a whole number from 0 up, not -1"),
+        ({"people": 0}, "people must be a whole number, 1 or more, not 0"),
+        ({"people": True}, "people must be a whole number, 1 or more, not True"),
+        ({"people": 2.5}, "people must be a whole number, 1 or more, not 2.5"),
+        ({"days": 0}, "days must be a whole number, 1 or more, not 0"),
+        ({"stations": 0}, "stations must be a whole number, 1 or more, not 0"),
+        ({"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
         ({"mode": "taxi"}, "no mode named 'taxi'; there are: gps, cdr, campus"),
         ({"interval": "7min"}, "interval '7min' does not divide a day into equal whole seconds"),
         ({"interval": "0s"}, "interval '0s' does not divide a day into equal whole seconds"),
@@ -397,7 +398,7 @@ except SimulationError as error:
         ({"start": "9999-12-30"}, "7 days from 9999-12-30 run past the calendar"),
         ({"centre": (95.0, 0.0)}, "centre must be (lat, lng) within 80 and 178 degrees, not (95.0, 0.0)"),
         ({"radius_km": 0}, "radius_km must be from 0.5 to 100, not 0"),
-        ({"block": 0}, "block must be a whole number from 1 up, not 0"),
+        ({"block": 0}, "block must be a whole number, 1 or more, not 0"),
     ],
 )
 def test_a_city_that_cannot_be_is_refused_at_once(options, message):

@@ -29,6 +29,7 @@ from trajlab.metrics import optimal
 from trajlab.metrics.pairing import PAIRINGS
 from trajlab.query import Query
 from trajlab.release import Release
+from trajlab.settings import whole_number
 from trajlab.version import versions
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ def run_by_day(
     """
     attack = attacks.load(name, **settings)
     pairings = _pairings(pairing)
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise AttackError(f"seed must be a whole number, 0 or more, not {seed!r}")
+    seed = whole_number("seed", seed, 0, 2**63 - 1, error=AttackError)
     release.require(*attack.requires)
     if pairing == "optimal" and release.people > optimal.UP_TO:
         raise AttackError(

@@ -19,6 +19,7 @@ from trajlab.ids import digest
 from trajlab.query import catalogue
 from trajlab.release import Release, notes, slots
 from trajlab.release.grid import Box, add_cells, grid, records_fingerprint
+from trajlab.settings import whole_number
 from trajlab.version import versions
 
 if TYPE_CHECKING:
@@ -51,9 +52,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("min_count", "people", "days", "seed"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**31):
-                raise ReleaseError(f"{name} must be a whole number below two thousand million, not {value!r}")
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole_number(name, value, error=ReleaseError))
         if self.fill not in slots.FILLS:
             raise UnknownNameError("fill", self.fill, slots.FILLS)
         if self.outside not in OUTSIDE:

@@ -22,6 +22,7 @@ from trajlab.schedule import truth as truths
 from trajlab.schedule.finding import timetable_of
 from trajlab.schedule.timetable import dates, read
 from trajlab.schedule.weeks import schedule
+from trajlab.settings import whole_number
 from trajlab.version import versions
 
 if TYPE_CHECKING:
@@ -81,9 +82,7 @@ class Asked:
 
     def __post_init__(self) -> None:
         for name, least in (("points", 1), ("min_k", 2)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 2**31:
-                raise ScheduleError(f"{name} must be a whole number, {least} or more, not {value!r}")
+            object.__setattr__(self, name, whole_number(name, getattr(self, name), least, error=ScheduleError))
         if isinstance(self.keep, bool) or not isinstance(self.keep, int | float) or not 0 <= self.keep < 1:
             raise ScheduleError(f"keep is a share of the weeks from 0 to below 1, not {self.keep!r}")
         risks.parse_question(self.knowledge, seed=self.seed, sample=self.sample, settings={})

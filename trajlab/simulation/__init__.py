@@ -27,6 +27,7 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import SimulationError
+from trajlab.settings import whole_number
 from trajlab.simulation.campus import Campus, build_campus, campus_records, campus_rows_per_person
 from trajlab.simulation.cdr import cdr_records, cdr_rows_per_person, station_table
 from trajlab.simulation.chance import Ints
@@ -91,8 +92,8 @@ def simulate_batches(
     changes where frames end and nothing else.
     """
     scenario = Scenario(people, days, **options)
-    if block is not None and block < 1:
-        raise SimulationError(f"block must be a whole number from 1 up, not {block!r}")
+    if block is not None:
+        block = whole_number("block", block, 1, error=SimulationError)
     _, rows_per_person = _RECORDS[scenario.mode]
     fitting = _ROWS_PER_BLOCK // max(1, rows_per_person(scenario))
     return _blocks(scenario, block or min(max(1, fitting), _PEOPLE_PER_BLOCK))

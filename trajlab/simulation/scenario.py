@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import SimulationError
+from trajlab.settings import whole_number
 from trajlab.simulation.chance import Chance, Floats, Ints
 
 Mode = Literal["gps", "cdr", "campus"]
@@ -62,9 +63,8 @@ class Scenario:
 
     def __post_init__(self) -> None:
         for name, least in (("people", 1), ("days", 1), ("stations", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < least:
-                raise SimulationError(f"{name} must be a whole number from {least} up, not {value!r}")
+            number = whole_number(name, getattr(self, name), least, None, error=SimulationError)
+            object.__setattr__(self, name, number)
         if self.mode not in get_args(Mode):
             raise SimulationError(f"no mode named {self.mode!r}; there are: {', '.join(get_args(Mode))}")
         lat, lng = self.centre if len(self.centre) == 2 else (np.nan, np.nan)
