@@ -108,9 +108,9 @@ def test_every_step_says_what_it_left(beijing):
         "18 trajectories, shifted towards each other and merged, became 3",
         "1 users have one longer than 7 days",  # Wei's Mondays of two months do not make a week
     ]
-    told = str(done)
+    text = str(done)
     assert (
-        f"geolife-changed: release {done.release.id}\n              here  table I\n  people         1       37" in told
+        f"geolife-changed: release {done.release.id}\n              here  table I\n  people         1       37" in text
     )
 
 
@@ -188,8 +188,8 @@ def slowly(rows: pl.DataFrame, *, pause: int, day: int, within: int, near: float
 @given(rows=steps, pause=st.integers(0, 12), day=st.integers(1, 60), near=st.integers(0, 20))
 def test_merging_does_what_the_page_says(rows, pause, day, near):
     positions, pause = as_positions(rows), 10 * pause
-    moved = geolife.shifted(positions, pause=pause, day=day)
-    fast = geolife.cut(geolife.together(geolife.merged(moved, 150, near), 100))
+    moved = geolife.shift_tracks(positions, pause=pause, day=day)
+    fast = geolife.cut_to_shortest(geolife.align_longest(geolife.merge_tracks(moved, 150, near), 100))
     slow = slowly(positions, pause=pause, day=day, within=150, near=near, longer_than=100)
     assert set(fast.select("uid", "slot", "lat").rows()) == slow
     assert len(fast) == len(slow)
@@ -197,12 +197,12 @@ def test_merging_does_what_the_page_says(rows, pause, day, near):
 
 def test_a_trajectory_of_just_a_week_is_too_short():
     positions = as_positions([(0, 0, 0, 0), (0, 0, 100, 0), (1, 0, 0, 0), (1, 0, 110, 0)])
-    assert geolife.together(positions, 100)["uid"].unique().to_list() == ["u1"]
+    assert geolife.align_longest(positions, 100)["uid"].unique().to_list() == ["u1"]
 
 
 def test_a_trajectory_close_behind_a_shifted_one_stays_where_it_was():
     positions = as_positions([(0, 0, 0, 0), (0, 1, 0, 0), (0, 2, -340, 0)])
-    moved = geolife.shifted(positions, pause=100, day=24)
+    moved = geolife.shift_tracks(positions, pause=100, day=24)
     assert moved["slot"].to_list() == [0, 350 - 264, 360]  # 250 too late: 11 days of 24
 
 

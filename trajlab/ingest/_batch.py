@@ -21,7 +21,7 @@ from trajlab.ingest._columns import resolve
 from trajlab.ingest._kinds import Kind, Placing
 from trajlab.ingest._records import write_records
 from trajlab.ingest._survey import Survey, refuse_unreadable_times, survey_rows
-from trajlab.ingest._tables import Table, frame_fingerprint, with_points
+from trajlab.ingest._tables import Table, frame_fingerprint, replace_commas
 from trajlab.query import step
 
 Progress = Callable[[str], None]
@@ -61,7 +61,7 @@ class Batch:
         placing = self.reader.place(self.con, mapping, table.name, reference_given=self.reference_given)
         degrees = [column for name, column in placing.mapping.items() if name in ("lat", "lng")]
         if commas := [column for column in degrees if column in table.commas]:
-            table = with_points(table, commas)
+            table = replace_commas(table, commas)
         self.notes += table.notes
         settings = {"kind": self.kind, "tz": self.tz, "columns": placing.mapping}
         sources = self._new_sources(table, settings)

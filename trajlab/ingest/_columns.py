@@ -67,7 +67,7 @@ def resolve(
 ) -> dict[str, str]:
     """Map canonical names to the columns found. `explicit` wins; doubt and absence are refused."""
     columns = list(found)
-    mapping = _explicit(columns, wanted, explicit or {}, where)
+    mapping = _explicit_mapping(columns, wanted, explicit or {}, where)
     for name, known in wanted.items():
         if name in mapping:
             continue
@@ -75,14 +75,16 @@ def resolve(
         fits = [c for c in free if c.strip().lower() in known.strong]
         fits = fits or [c for c in free if c.strip().lower() in known.weak]
         if len(fits) > 1:
-            raise IngestError(f"{where}: {_listing(fits)} could each be {name!r}; say which with {_fix(name, fits[0])}")
+            raise IngestError(
+                f"{where}: {_listing(fits)} could each be {name!r}; say which with {_advice(name, fits[0])}"
+            )
         if fits:
             mapping[name] = fits[0]
     for name in needs:
         if name not in mapping:
             raise IngestError(
                 f"{where}: no column for {name!r} among {_listing(columns)}; "
-                f"say which one it is with {_fix(name, '...')}"
+                f"say which one it is with {_advice(name, '...')}"
             )
     return mapping
 
@@ -105,7 +107,7 @@ _NUMBERS = {
 }  # fmt: skip
 
 
-def _explicit(
+def _explicit_mapping(
     columns: list[str], wanted: Mapping[str, Words], explicit: Mapping[str, str], where: str
 ) -> dict[str, str]:
     mapping: dict[str, str] = {}
@@ -121,7 +123,7 @@ def _explicit(
     return mapping
 
 
-def _fix(name: str, column: str) -> str:
+def _advice(name: str, column: str) -> str:
     return f'columns={{"{name}": "{column}"}} or --column {name}={column}'
 
 

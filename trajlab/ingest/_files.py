@@ -54,11 +54,11 @@ def find(
             raise IngestError("an empty path: name a file or a folder ('.' for the one you are in)")
         path = Path(given)
         try:
-            inside = _inside(path, suffixes) if path.is_dir() else _alone(path)
+            found, others = _files_inside(path, suffixes) if path.is_dir() else _single_file(path)
         except OSError as error:
             raise IngestError(f"{readable(given)!r} cannot be opened: {error.strerror}") from error
-        files += inside[0]
-        if others := inside[1]:
+        files += found
+        if others:
             shown = ", ".join(others[:5]) + (f" and {len(others) - 5} more" if len(others) > 5 else "")
             notes.append(f"not data, left out: {shown}")
     if not files:
@@ -69,7 +69,7 @@ def find(
     return files, notes
 
 
-def _alone(path: Path) -> tuple[list[DataFile], list[str]]:
+def _single_file(path: Path) -> tuple[list[DataFile], list[str]]:
     if path.is_file():
         return [DataFile(path, path.name)], []
     if path.exists():
@@ -77,7 +77,7 @@ def _alone(path: Path) -> tuple[list[DataFile], list[str]]:
     raise IngestError(f"there is no file or folder {readable(path)!r}")
 
 
-def _inside(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[DataFile], list[str]]:
+def _files_inside(folder: Path, suffixes: tuple[str, ...]) -> tuple[list[DataFile], list[str]]:
     files, others = [], []
     for parent, folders, names in os.walk(folder, onerror=_refuse_locked):
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]

@@ -84,7 +84,7 @@ def open_tables(
             yield open_frame(con, item)
 
 
-def with_points(table: Table, columns: list[str]) -> Table:
+def replace_commas(table: Table, columns: list[str]) -> Table:
     """The table with decimal points where the named columns have commas."""
     short = {table.columns[name] for name in columns}
     comma, point = ConstantExpression(","), ConstantExpression(".")

@@ -265,7 +265,7 @@ def _first_of_each(line: Ints | Small, value: Floats, most: int) -> Ints:
 
 
 def _by_line(line: Ints | Small, value: Floats, largest: float) -> Ints:
-    """Positions in the order of lines and, in a line, of values, to a few parts in a thousand million.
+    """Positions in the order of lines and, in a line, of values, to a few parts in a billion.
 
     One sort of one number is several times faster than a sort by two.
     """

@@ -60,16 +60,16 @@ class GeoLife:
 
     def follow(self, con: duckdb.DuckDBPyConnection, download: Path) -> Draft:
         positions, latitude, steps = self._positions(con, download)
-        near = shifted(positions, pause=self.pause // self.interval, day=DAY // self.interval)
+        near = shift_tracks(positions, pause=self.pause // self.interval, day=DAY // self.interval)
         x, y = LocalMetres(*self.centre).forward(near["lng"].to_numpy(), near["lat"].to_numpy())
-        tracks = merged(near.with_columns(x=x, y=y), self.merge_within // self.interval, self.merge_near)
+        tracks = merge_tracks(near.with_columns(x=x, y=y), self.merge_within // self.interval, self.merge_near)
         before, after = (frame.select("uid", "track").n_unique() for frame in (positions, tracks))
         steps.append(f"{before:,} trajectories, shifted towards each other and merged, became {after:,}")
-        longest = together(tracks, self.longer_than // self.interval)
+        longest = align_longest(tracks, self.longer_than // self.interval)
         if longest.is_empty():
             raise IngestError(self._too_short(tracks))
         low, high = corners(longest, self.percentiles)
-        week = cut(longest)
+        week = cut_to_shortest(longest)
         slots = int(week["slot"].max()) + 1  # type: ignore[arg-type]
         days = slots * self.interval // DAY
         steps.append(f"{week['uid'].n_unique():,} users have one longer than {self.longer_than / DAY:g} days")
@@ -130,7 +130,7 @@ def busiest_months(positions: pl.DataFrame, months: int) -> pl.DataFrame:
     return under_way.group_by("uid", maintain_order=True).head(months).select("uid", "month")
 
 
-def shifted(positions: pl.DataFrame, *, pause: int, day: int) -> pl.DataFrame:
+def shift_tracks(positions: pl.DataFrame, *, pause: int, day: int) -> pl.DataFrame:
     """Tracks moved back towards the one before them, where the pause between the two is too long.
 
     The pause is taken between the times as recorded. Too long by s, a track moves back by
@@ -150,7 +150,7 @@ def shifted(positions: pl.DataFrame, *, pause: int, day: int) -> pl.DataFrame:
     return moved.with_columns(slot=pl.col("slot") - pl.col("back").fill_null(0)).drop("back")
 
 
-def merged(positions: pl.DataFrame, within: int, near: float) -> pl.DataFrame:
+def merge_tracks(positions: pl.DataFrame, within: int, near: float) -> pl.DataFrame:
     """Positions in time, with one track number as long as neither a pause nor a jump is too large.
 
     A merged track is named by the track it begins with, so pieces that begin in the same
@@ -160,11 +160,11 @@ def merged(positions: pl.DataFrame, within: int, near: float) -> pl.DataFrame:
     same = pl.col("uid") == pl.col("uid").shift(1)
     jump = (pl.col("x").diff().pow(2) + pl.col("y").diff().pow(2)).sqrt()
     goes_on = same & (pl.col("slot").diff() <= within) & (jump <= near)
-    begun = pl.when(goes_on.fill_null(value=False)).then(None).otherwise("track")
-    return in_time.with_columns(track=begun.forward_fill())
+    first_track = pl.when(goes_on.fill_null(value=False)).then(None).otherwise("track")
+    return in_time.with_columns(track=first_track.forward_fill())
 
 
-def together(tracks: pl.DataFrame, longer_than: int) -> pl.DataFrame:
+def align_longest(tracks: pl.DataFrame, longer_than: int) -> pl.DataFrame:
     """The longest track of everybody who has a long one, from slot 0 to its own end, in the order of time.
 
     Where merged tracks overlap, a slot has several positions.
@@ -177,7 +177,7 @@ def together(tracks: pl.DataFrame, longer_than: int) -> pl.DataFrame:
     )
 
 
-def cut(longest: pl.DataFrame) -> pl.DataFrame:
+def cut_to_shortest(longest: pl.DataFrame) -> pl.DataFrame:
     """Everybody up to the end of the shortest track, with one position per slot: the first."""
     end = pl.col("slot").max().over("uid").min()
     return longest.filter(pl.col("slot") <= end).unique(["uid", "slot"], keep="first", maintain_order=True)

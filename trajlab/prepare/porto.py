@@ -93,7 +93,7 @@ class Porto:
 
     def follow(self, con: duckdb.DuckDBPyConnection, download: Path) -> Draft:
         with ExitStack() as cleanup:
-            name = _open(con, download, cleanup)
+            name = _open_download(con, download, cleanup)
             con.execute(f"create or replace temp table typed_line as {step('1_records/_prepare_porto_lines')}")
             con.execute(f"create or replace temp table trip as {step('1_records/_prepare_porto_trips')}")
             total, whole, month, most = con.sql(step("1_records/_prepare_porto_months")).fetchall()[0]
@@ -129,7 +129,7 @@ class Porto:
         return f"{total:,} taxis made {mean:.1f} trips on average in that {self.busy}, {busy:,} made more"
 
 
-def _open(con: duckdb.DuckDBPyConnection, download: Path, cleanup: ExitStack) -> str:
+def _open_download(con: duckdb.DuckDBPyConnection, download: Path, cleanup: ExitStack) -> str:
     """Make the download the view `download_line`; returns its name."""
     files, _ = find([download])
     if len(files) > 1:
