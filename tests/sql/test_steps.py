@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
 
+import trajlab
 from trajlab.query import folder, step
 
 STEPS = sorted(f"{file.parent.name}/{file.stem}" for file in folder().glob("[1-9]_*/_*.sql"))
@@ -89,5 +91,6 @@ def test_the_header_lists_the_columns_that_the_step_names(name):
 
 
 def test_a_python_module_asks_for_every_step():
-    code = "".join(file.read_text(encoding="utf-8") for file in folder().parent.glob("trajlab/**/*.py"))
+    package = Path(trajlab.__file__).parent
+    code = "".join(file.read_text(encoding="utf-8") for file in package.rglob("*.py"))
     assert [name for name in STEPS if f'"{name}"' not in code and f"'{name}'" not in code] == []
