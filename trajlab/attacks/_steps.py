@@ -33,7 +33,8 @@ def link_cost(people: int, slots_per_day: int) -> float:
 class StepLog:
     """Steps as they are done. Safe between threads.
 
-    `show(done, total)` is called with how much is done, in steps from slot to slot. Whoever stores `steps` may empty the list: what is done stays done.
+    `show(done, total)` is called with how much is done, in steps from slot to slot. Whoever stores
+    `steps` may empty the list: what is done stays done.
     """
 
     show: Callable[[float, float], None] | None = None
