@@ -9,9 +9,11 @@ holds one SELECT. There are four kinds of relation:
 - a *view* (`view: yes`) is always true, and nothing is stored;
 - a *macro* is a view with parameters: `from figures.xu2017_8a('r…')`.
 
-`publish: yes` marks a relation that holds nobody's trace. A file whose name begins with an
-underscore is a *step*: a SELECT over what a Python step has at hand while it works (`step`), no
-relation of the lab. Files in `0_functions` are functions of one value, such as `wilson_low`.
+`shards by: person` promises that the file, run on shards by that column and united, gives the same
+rows; `none` that it needs everything at once. `publish: yes` marks a relation that holds nobody's
+trace. A file whose name begins with an underscore is a *step*: a SELECT over what a Python step has
+at hand while it works (`step`), no relation of the lab. Files in `0_functions` are functions of one
+value, such as `wilson_low`.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ class Query:
     written_by: str
     publishable: bool
     view: bool
+    shards_by: str
     file: str
 
     @property
@@ -150,6 +153,7 @@ def parse(path: Path) -> Query:
         written_by=fields.get("written by", ""),
         publishable=fields.get("publish") == "yes",
         view=fields.get("view") == "yes",
+        shards_by=fields.get("shards by", "none").strip(),
         file=f"{path.parent.name}/{path.name}",
     )
 

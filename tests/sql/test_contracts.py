@@ -174,6 +174,14 @@ def test_every_golden_table_belongs_to_a_sql_file():
     assert {file.stem for file in GOLDEN.glob("*.csv")} == set(catalogue())
 
 
+def values_of(query: Query, lab: tl.Lab) -> list[dict[str, object]]:
+    """Values of the parameters for everything that the lab has of the file."""
+    if query.kind == "macro":
+        every = [lab.sql(VALUES[name]).to_series().to_list() for name in query.params]
+        return [dict(zip(query.params, values, strict=True)) for values in itertools.product(*every)]
+    return _asked_of_term(query, lab) if query.table in WEEKLY else _asked(query, lab)
+
+
 def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
     """Values of the parameters for everything that the town has built from the file."""
     (release_id, index_id), *_ = town.sql("select release_id, index_id from counts.release").iter_rows()
