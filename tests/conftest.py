@@ -12,9 +12,6 @@ import polars as pl
 import pytest
 
 import trajlab as tl
-from trajlab import schema
-from trajlab.engine import Engine
-from trajlab.query import Query
 from trajlab.risk import traits
 from trajlab.schedule import finding
 
@@ -33,18 +30,6 @@ HOMES = pl.DataFrame(
     }
 )
 TINY_BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
-
-
-write_comments = schema.write_comments
-
-
-def comment_in_files(engine: Engine, query: Query) -> None:
-    """Seven hundred comments are most of the work of making a lab: those in memory do without, but for the town."""
-    if engine.path != ":memory:":
-        write_comments(engine, query)
-
-
-schema.write_comments = comment_in_files
 
 
 def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
@@ -70,11 +55,9 @@ def tiny(tiny_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 @pytest.fixture(scope="session")
-def town() -> tl.Lab:
+def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schema, "write_comments", write_comments)
-        lab = tiny_lab()
+    lab = tiny_lab(tmp_path_factory.mktemp("town") / "town.duckdb")
     release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
     lab.feasibility(release)
     run = lab.attack(release, "xu2017")

@@ -70,7 +70,9 @@ def is_empty(engine: Engine) -> bool:
 
 
 def write_comments(engine: Engine, query: Query) -> None:
-    """The words of the header, for whoever opens the file with another program."""
+    """The words of the header, for whoever opens the file with another program; in memory nobody does."""
+    if engine.path == ":memory:":
+        return
     kind = "view" if query.view else "table"
     engine.execute(f"comment on {kind} {query.table} is {_literal(query.summary)}")
     for column in query.columns:
