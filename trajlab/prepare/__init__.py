@@ -105,7 +105,7 @@ def prepare(
     """
     name, chosen = (dataset, recipe(dataset)) if isinstance(dataset, str) else (_name(dataset), dataset)
     records_of = f"{name}.parquet"
-    _refuse_others(lab, "name", records_of)
+    _refuse_others(lab, "select count(*) from records.source where name <> $own", records_of)
     with (
         said_kindly(f"preparing {name}"),
         closing(open_scratch(memory_limit=memory_limit, threads=threads)) as engine,
@@ -115,7 +115,8 @@ def prepare(
     with tempfile.TemporaryDirectory(prefix="trajlab-") as folder:
         records = Path(folder) / records_of
         draft.records.write_parquet(records)
-        _refuse_others(lab, "fingerprint", fingerprint(DataFile(records, records_of)))
+        own = fingerprint(DataFile(records, records_of))
+        _refuse_others(lab, "select count(*) from records.source where fingerprint <> $own", own)
         if draft.zones is not None:
             zones = Path(folder) / f"{name}.geojson"
             zones.write_text(json.dumps(draft.zones), encoding="utf-8")
@@ -131,9 +132,9 @@ def open_scratch(*, memory_limit: str | None = None, threads: int | None = None)
     return engine
 
 
-def _refuse_others(lab: Lab, column: str, own: str) -> None:
+def _refuse_others(lab: Lab, count_others: str, own: str) -> None:
     """Records of the same preparation may be there: it was interrupted before its release, and goes on."""
-    if lab.sql(f"select count(*) from records.source where {column} <> $own", own=own).item():  # noqa: S608
+    if lab.sql(count_others, own=own).item():
         raise IngestError("the lab already holds records, and a release counts everybody in it: prepare into a new lab")
 
 
