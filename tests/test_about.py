@@ -60,7 +60,7 @@ def test_a_schedule_says_its_basis(term):
     told = term.sql("select basis, about from study.leak order by basis")
     assert told.rows() == [("records", "traces"), ("slots", "traces")]
     leak_id = term.sql("select leak_id from study.leak where basis = 'records'").item()
-    line = list(schedules._told(schedule.load(term._store, leak_id)))[1]
+    line = list(schedules._lines(schedule.load_leak(term._store, leak_id)))[1]
     assert line == f"{TRUE}; a visit is a record (basis records)"
 
 

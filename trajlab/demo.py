@@ -91,7 +91,7 @@ def simulate_to_files(
 
 def _summary(lab: Lab) -> object:
     return lab.sql(
-        "select index_name as index, people, cells, counts, flows, median_count, "
+        "select index_name as index, people, cells, counts, flow_counts, median_count, "
         "round(alone, 3) as alone, round(observed_share, 3) as observed_share from report.summary order by cells desc"
     )
 
@@ -99,17 +99,16 @@ def _summary(lab: Lab) -> object:
 def _recovered(lab: Lab) -> object:
     return lab.sql(
         "select attack, round(estimate, 3) as accuracy, round(low, 3) as low, round(high, 3) as high, "
-        "round(shuffle, 3) as shuffle, round(stay, 3) as stay from report.every_metric "
-        "where metric = 'accuracy' and level = 3 and pairing = 'optimal' and attack in ('xu2017', 'dsilva2024') "
-        "order by accuracy"
+        "round(shuffle, 3) as shuffle, round(stay, 3) as stay from report.every_metric where metric = 'accuracy' "
+        "and level = 3 and pairing = 'optimal' and attack in ('xu2017', 'dsilva2024') order by accuracy"
     )
 
 
 def _singled_out(lab: Lab, release: Release) -> str:
     """Ask a few questions about re-identification, one of them again after a protection, and say what came out."""
-    told = [f"{known} {lab.risk(release, known).unique_share:.0%}" for known in KNOWN]
+    shares = [f"{known} {lab.risk(release, known).unique_share:.0%}" for known in KNOWN]
     after = lab.risk(lab.protect(release, PROTECTION), "points:2").unique_share
-    return f"singled out of {release.people:,} people: {', '.join(told)}; points:2 after {PROTECTION} {after:.0%}"
+    return f"singled out of {release.people:,} people: {', '.join(shares)}; points:2 after {PROTECTION} {after:.0%}"
 
 
 def _costs(lab: Lab, release: Release) -> str:

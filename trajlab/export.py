@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from trajlab import plain
 from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
-from trajlab.query import Query, catalogue
+from trajlab.query import Query, catalogue, step
 from trajlab.report import listing
 from trajlab.unfinished import unfinished
 
@@ -43,7 +43,7 @@ def export(store: Store, folder: Path, *, publishable: bool, form: str, release:
         raise LabError("a release is exported with publishable: without it every table of the lab is, whole")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LabError(f"{folder} is not an empty folder: choose a new one, nothing is overwritten")
-    chosen = _one(store, release) if publishable else None
+    chosen = _one_release(store, release) if publishable else None
     notes = () if chosen is None else tuple(_notes(store, chosen))
     make_folder(folder.parent)
     tables = [q for q in catalogue().values() if not q.view and (q.publishable or not publishable)]
@@ -72,13 +72,13 @@ def _known(store: Store) -> dict[str, str]:
     return dict(zip((str(row["release_id"]) for row in rows), listing.lines(rows), strict=True))
 
 
-def _one(store: Store, asked: str | None) -> str:
-    """The release to publish: the one asked for, or the only one."""
+def _one_release(store: Store, release: str | None) -> str:
+    """The release to export: the one given, or the only one."""
     known = _known(store)
-    if asked is not None:
-        if asked not in known:
-            raise UnknownNameError("release", asked, known.values())
-        return asked
+    if release is not None:
+        if release not in known:
+            raise UnknownNameError("release", release, known.values())
+        return release
     if not known:
         raise ReleaseError("the lab has no release yet: there is nothing to publish")
     if len(known) > 1:
@@ -105,28 +105,23 @@ def _notes(store: Store, chosen: str) -> Iterator[str]:
         )
 
 
-SEEN = """(
-    select cell
-    from counts.occupancy
-    where release_id = $release
-)"""
-
-
 def _write(store: Store, query: Query, file: Path, release: str | None) -> None:
     """A whole table, or the rows that belong to a release; of its cells those that have a count."""
     form = file.suffix.removeprefix(".")
     columns = {column.name: column.type for column in query.columns}
-    index = "(select index_id from counts.release where release_id = $release)"
-    rows = {
-        None: "true",
-        "grid.index": f"told.index_id = {index}",
-        "grid.cell": f"told.index_id = {index} and told.cell in {SEEN}",
-    }.get(None if release is None else query.table, "told.release_id = $release")
-    listed = plain.spelled("told", columns) if form == "csv" else "told.*"
-    order = f"order by {', '.join(f'told.{name}' for name in query.grain)}" if query.grain else ""
-    params = {"file": str(file)} | ({} if release is None else {"release": release})
+    rows = query.table if release is None else f"({_rows_of_release(query.table)})"
+    listed = plain.spelled("exported", columns) if form == "csv" else "exported.*"
+    order = f"order by {', '.join(f'exported.{name}' for name in query.grain)}" if query.grain else ""
+    params = {"file": str(file)} | ({} if release is None else {"release_id": release})
     with said_kindly(f"exporting {query.table}"):
         store.con.execute(
-            f"copy (select {listed} from {query.table} as told where {rows} {order}) to $file (format {form})",  # noqa: S608
+            f"copy (select {listed} from {rows} as exported {order}) to $file (format {form})",  # noqa: S608
             params,
         )
+
+
+def _rows_of_release(table: str) -> str:
+    steps = {"grid.index": "2_grid/_index_of_release", "grid.cell": "2_grid/_cells_of_release"}
+    if table in steps:
+        return step(steps[table])
+    return f"select * from {table} where release_id = $release_id"  # noqa: S608

@@ -311,13 +311,13 @@ class Lab:
         """
         from trajlab import schedule
 
-        asked = schedule.Asked(points, short, min_k, keep, seed, sample)
-        slots, skipped, lessons = schedule.understood(timetable, holidays, truth)  # all of it, before anything is made
+        question = schedule.Question(points, short, min_k, keep, seed, sample)
+        slots, skipped, lessons = schedule.parse_settings(timetable, holidays, truth)  # before anything is made
         return schedule.leakage(
             self._store,
             self._traces(self._only_release() if of is None else of, basis, otherwise="records"),
             slots,
-            asked,
+            question,
             holidays=skipped,
             lessons=lessons,
             progress=self._progress,
@@ -498,7 +498,7 @@ class Lab:
         `metrics.tradeoff_fit`. Asking again adds only what is missing.
         """
         from trajlab.utility import Settings, tradeoff
-        from trajlab.utility.exposed import Asked
+        from trajlab.utility.generalised_risk import Questions
 
         def each(given: Any) -> tuple[Any, ...]:
             alone = isinstance(given, str | Path) or not isinstance(given, Iterable)
@@ -510,7 +510,7 @@ class Lab:
         plan = tradeoff.Plan(
             indexes=None if index is None else each(index),
             zones=each(zones),
-            asked=Asked.of(each(knowledge), basis, seed, sample),
+            questions=Questions.of(each(knowledge), basis, seed, sample),
             measures=each(measures),
             flows=each(flows),
             scope=scope,

@@ -98,26 +98,19 @@ moment as (
     group by min_k, metric
 ),
 
-every_metric as (
-    select min_k, metric, people, estimate, null::double as half
-    from counted_share
-    union all
+normal as (
     select
         min_k, metric, people, mean as estimate, 1.96 * sqrt(greatest(mean_square - mean * mean, 0) / people) as half
     from moment
 ),
 
-wilson as (
+every_metric as (
     select
-        min_k,
-        metric,
-        people,
-        estimate,
-        coalesce(estimate - half, ((estimate + 1.9208 / people)
-            - 1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people)) / (1 + 3.8416 / people)) as low,
-        coalesce(estimate + half, ((estimate + 1.9208 / people)
-            + 1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people)) / (1 + 3.8416 / people)) as high
-    from every_metric
+        min_k, metric, people, estimate, wilson_low(estimate, people) as low, wilson_high(estimate, people) as high
+    from counted_share
+    union all
+    select min_k, metric, people, estimate, estimate - half as low, estimate + half as high
+    from normal
 )
 
 select
@@ -128,4 +121,4 @@ select
     estimate,
     greatest(least(low, estimate), 0) as low,
     case when metric in ('schedules', 'effective') then high else least(greatest(high, estimate), 1) end as high
-from wilson
+from every_metric

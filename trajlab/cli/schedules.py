@@ -23,7 +23,7 @@ def schedule(args: argparse.Namespace) -> None:
     metrics.person_leak, summaries by the size of sets in metrics.leak and metrics.leak_curve,
     schedules in slots.schedule.
     """
-    asked: dict[str, Any] = {
+    question: dict[str, Any] = {
         "points": args.points,
         "short": args.short,
         "min_k": args.min_k,
@@ -41,49 +41,23 @@ def schedule(args: argparse.Namespace) -> None:
                 index=args.index or ["places"],
                 slot=args.slot or ["30min"],
                 basis=args.basis or "observed",
-                **asked,
+                **question,
             )
             print(VISITS[args.basis or "observed"])
             show(found.drop("leak_id"), "table", 80)
             return
         of = args.traces or args.run_id or only_release(lab, args.release)
-        leak = lab.schedule(args.timetable, of, basis=args.basis, truth=args.truth, **asked)
-        for line in _told(leak):
+        leak = lab.schedule(args.timetable, of, basis=args.basis, truth=args.truth, **question)
+        for line in _lines(leak):
             print(line)
-        show(lab.sql(_BY_SIZE, id=leak.id), "table", 60)
+        by_size = lab.table("metrics.leak_by_size", leak_id=leak.id).drop("leak_id", "measured")
+        show(by_size.rename({"effective": "effective_l"}), "table", 60)
         if args.truth:
-            show(lab.sql(_EXTRACTED, id=leak.id), "table", 400)
+            by_slot = lab.table("metrics.extraction_by_slot", leak_id=leak.id).drop("leak_id", "number")
+            show(by_slot.rename({"name": "slot"}), "table", 400)
 
 
-_BY_SIZE = """
-select
-    min_k,
-    max(people) filter (metric = 'prob_m') as people,
-    max(estimate) filter (metric = 'totally_disclosed') as totally,
-    max(estimate) filter (metric = 'partly_disclosed') as partly,
-    max(estimate) filter (metric = 'prob_m') as prob_m,
-    max(estimate) filter (metric = 'ssr') as ssr,
-    max(estimate) filter (metric = 'ntr') as ntr,
-    max(estimate) filter (metric = 'ssr_ntr') as ssr_ntr,
-    max(estimate) filter (metric = 'effective') as effective_l
-from metrics.leak
-where leak_id = $id
-group by min_k
-having people > 0
-order by min_k
-"""
-_EXTRACTED = """
-select coalesce(slot.name, 'no slot') as slot, score.lessons,
-    score.usual_places, score.matched, score.habits, score.habits_matched
-from metrics.extraction as score
-join study.leak as leak using (leak_id)
-left join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number
-where score.leak_id = $id
-order by score.number
-"""
-
-
-def _told(leak: Leak) -> Iterator[str]:
+def _lines(leak: Leak) -> Iterator[str]:
     empty = f", {leak.skipped_weeks} without any data left out" if leak.skipped_weeks else ""
     yield f"leak {leak.id}: {leak.slots} slots a week, {leak.weeks} weeks{empty}, {leak.points} points known"
     yield leak.told

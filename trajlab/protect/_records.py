@@ -10,6 +10,7 @@ from trajlab.engine.duckdb import said_kindly
 from trajlab.errors import LabError, ProtectionError
 from trajlab.plain import spelled
 from trajlab.protect import load
+from trajlab.query import step
 from trajlab.risk.traces import UNPROTECTED, Traces, tick_seconds
 from trajlab.risk.traces import load as load_traces
 from trajlab.unfinished import unfinished
@@ -62,61 +63,24 @@ def _find_parts(store: Store, traces: Traces) -> None:
 
     A table and not a frame: the engine plans joins badly around frames, whose size it does not know.
     """
-    store.con.execute(
-        """
-        create or replace temp table part_of_slot as
-        select visit.slot, min(trace.part) as part, max(trace.part) as last_part
-        from slots.visit as visit
-        join slots.trace as trace on trace.traces_id = $id and trace.trace = visit.trace
-        where visit.traces_id = $id
-        group by visit.slot
-        """,
-        {"id": traces.id},
-    )
+    parts = step("3_slots/_part_of_slot")
+    store.con.execute(f"create or replace temp table part_of_slot as {parts}", {"traces_id": traces.id})
     if store.rows("select 1 from part_of_slot where part <> last_part limit 1"):
         raise ProtectionError(f"{traces.protection} divides people otherwise than by time: no record has one part")
 
 
 def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
-    ((last_source, grid, kept),) = store.rows(
-        """
-        select
-            study.last_source,
-            (select settings from grid.index where index_id = release.index_id),
-            (select sum(records) from (select distinct person, records from slots.trace where traces_id = $id))
-        from counts.release as release
-        join study.release as study on study.release_id = release.release_id
-        where release.release_id = $release
-        """,
-        id=traces.id,
-        release=traces.release_id,
-    )
-    place = spelled("fix", {"place": "VARCHAR"}) if form == "csv" else "fix.place"
+    of = {"traces_id": traces.id, "release_id": traces.release_id}
+    ((last_source, grid, behind),) = store.rows(step("3_slots/_records_behind"), **of)
+    place = spelled("record", {"place": "VARCHAR"}) if form == "csv" else "record.place"
+    columns, order = f"pseudonym, ts, lat, lng, {place}", "trace, ts, lat, lng, record.place"
+    rows = f"select {columns} from ({step('3_slots/_protected_record')}) as record order by {order}"  # noqa: S608
     area = json.loads(grid)
     west, south, east, north = area["box"]
     ((written,),) = store.rows(
-        f"""
-        copy (
-            select trace.pseudonym, fix.ts, fix.lat, fix.lng, {place}
-            from records.fix as fix
-            join slots.clock as clock
-                on clock.release_id = $release
-                and clock.tick = floor(epoch(fix.ts) / $tick)::bigint
-            join slots.person as person
-                on person.release_id = $release and person.person = fix.person and person.kept
-            join part_of_slot on part_of_slot.slot = clock.slot - person.first_slot
-            join slots.trace as trace
-                on trace.traces_id = $id and trace.person = fix.person and trace.part = part_of_slot.part
-            where fix.source_id <= $last_source and (
-                $everywhere or fix.lng is null
-                or (fix.lng between $west and $east and fix.lat between $south and $north)
-            )
-            order by trace.trace, fix.ts, fix.lat, fix.lng, fix.place
-        ) to $file (format {form})
-        """,  # noqa: S608
+        f"copy ({rows}) to $file (format {form})",
+        **of,
         file=str(file),
-        id=traces.id,
-        release=traces.release_id,
         last_source=last_source,
         tick=tick_seconds(store, traces.release_id),
         everywhere=area["outside"] != "drop",
@@ -125,9 +89,9 @@ def _copy(store: Store, traces: Traces, file: Path, form: str) -> int:
         east=east,
         north=north,
     )
-    if written != kept:
+    if written != behind:
         raise ProtectionError(
-            f"{kept:,} records are behind release {traces.release_id} and the lab has {written:,} of them now: were "
+            f"{behind:,} records are behind release {traces.release_id} and the lab has {written:,} of them now: were "
             "people taken out of it since (drop_single_location)? No file was made"
         )
     return int(written)

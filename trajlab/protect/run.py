@@ -16,7 +16,7 @@ import polars as pl
 from trajlab.errors import ProtectionError
 from trajlab.ids import digest
 from trajlab.protect import Period, Protection, load
-from trajlab.query import Query
+from trajlab.query import Query, step
 from trajlab.risk.traces import UNPROTECTED, Traces, describe, has
 from trajlab.risk.traces import load as load_traces
 
@@ -100,25 +100,13 @@ def _secret(store: Store) -> str:
     return str(found[0][0])
 
 
-_BLOCKS = """
-with person as (
-    select trace as person, sum(count(*)) over (order by trace) // $at_once as block
-    from slots.visit
-    where traces_id = $id
-    group by trace
-)
-
-select min(person), max(person) from person group by block order by block
-"""
-
-
 def _apply(store: Store, source: Traces, protection: Protection, period: Period) -> None:
     """Fill `protected_visit` with what the protection makes of the visits, some people at a time."""
     store.con.execute(
         "create or replace temp table protected_visit "
         "(person integer, slot integer, cell ubigint, visits integer, part integer)"
     )
-    for first, last in store.rows(_BLOCKS, id=source.id, at_once=AT_ONCE):
+    for first, last in store.rows(step("3_slots/_blocks_of_people"), traces_id=source.id, at_once=AT_ONCE):
         visits = store.frame(
             "select trace as person, slot, cell, visits::integer as visits from slots.visit "
             "where traces_id = $id and trace between $first and $last",
@@ -143,21 +131,7 @@ def _applied(visits: pl.DataFrame, protection: Protection, period: Period) -> pl
 def _check(store: Store, source: Traces, protection: Protection) -> None:
     """Whoever adds a protection cannot invent people or times, nor lose what it promises to keep."""
     ((visits, wrong, strangers, total),) = store.rows(
-        """
-        select
-            count(*),
-            count(*) filter (
-                visit.slot is null or visit.slot < 0 or visit.cell is null or coalesce(visit.part, -1) < 0
-                or coalesce(visit.visits, 0) < 1 or visit.slot >= release.slots
-            ),
-            count(*) filter (trace.person is null),
-            sum(visit.visits)
-        from protected_visit as visit
-        cross join (select slots from counts.release where release_id = $release) as release
-        left join slots.trace as trace on trace.traces_id = $id and trace.person = visit.person
-        """,
-        id=source.id,
-        release=source.release_id,
+        step("3_slots/_protected_check"), traces_id=source.id, release_id=source.release_id
     )
     named = name_of(protection)
     if not visits:
@@ -173,41 +147,15 @@ def _check(store: Store, source: Traces, protection: Protection) -> None:
 
 
 def _write_traces(store: Store, traces_id: str, source_id: str, key: str) -> None:
-    """Number the parts in the order of their ids, which says nothing about people or time."""
     store.con.execute(
-        """
-        insert into slots.trace by name
-        with part as (
-            select distinct person, part from protected_visit
-        ),
-        pseudonymous as (
-            select
-                part.person,
-                part.part,
-                substr(sha256($key || ':' || person.uid || ':' || part.part), 1, 32) as pseudonym,
-                whole.records
-            from part
-            join records.person as person on person.person = part.person
-            join slots.trace as whole on whole.traces_id = $source and whole.person = part.person
-        )
-        select $id as traces_id, row_number() over (order by pseudonym)::integer as trace, *
-        from pseudonymous
-        """,
-        {"id": traces_id, "source": source_id, "key": key},
+        f"insert into slots.trace by name {step('3_slots/_protected_trace')}",
+        {"traces_id": traces_id, "source_id": source_id, "key": key},
     )
 
 
 def _write_visits(store: Store, traces_id: str) -> None:
-    store.con.execute(
-        """
-        insert into slots.visit by name
-        select $id as traces_id, trace.trace, visit.slot, visit.cell, visit.visits::bigint as visits
-        from protected_visit as visit
-        join slots.trace as trace
-            on trace.traces_id = $id and trace.person = visit.person and trace.part = visit.part
-        """,
-        {"id": traces_id},
-    )
+    rows = step("3_slots/_protected_visit")
+    store.con.execute(f"insert into slots.visit by name {rows}", {"traces_id": traces_id})
     store.check_grain(Query.load("slots.visit"), traces_id=traces_id)
 
 

@@ -20,6 +20,7 @@ import polars as pl
 from trajlab import spatial
 from trajlab.engine.duckdb import another
 from trajlab.errors import ReleaseError, SpatialError
+from trajlab.query import step
 from trajlab.spatial._globe import beside, wrapped
 from trajlab.spatial._projection import LocalMetres
 
@@ -234,7 +235,7 @@ def _records_beyond(store: Store, box: Box) -> int:
     )[0]  # fmt: skip
     if placed and not inside:
         raise ReleaseError(
-            f"no record lies in the box {_told(box)}: the records are about {_told(_inhabited_box(store))}; "
+            f"no record lies in the box {_box_text(box)}: the records are about {_box_text(_inhabited_box(store))}; "
             "give west, south, east, north in degrees"
         )
     return int(placed - inside)
@@ -253,7 +254,7 @@ def _inhabited_box(store: Store) -> Box:
         return EVERYWHERE  # named places without coordinates: the box plays no part
     crowd = max(1, min(CROWD, people // 2), people // 1000)
     for side in TILES:
-        x, y, visitors, held = np.array(store.rows(_TILE, per_degree=1 / side), dtype=np.int64).T
+        x, y, visitors, held = np.array(store.rows(step("2_grid/_tiles"), per_degree=1 / side), dtype=np.int64).T
         crowded = visitors >= crowd
         if not crowded.any():
             continue
@@ -277,25 +278,7 @@ def _around_the_antimeridian(lon: np.ndarray[Any, Any]) -> bool:
     return bool(seen[0] + 360 - seen[-1] < 10 and np.diff(seen).max(initial=0) >= 180)
 
 
-_TILE = """
-with visitor as (
-    select
-        floor(lng * $per_degree)::integer as x,
-        floor(lat * $per_degree)::integer as y,
-        person,
-        count(*) as records
-    from records.fix
-    where lat is not null
-    group by x, y, person
-)
-
-select x, y, count(*) as people, sum(records)::bigint as records
-from visitor
-group by x, y
-"""
-
-
-def _told(box: Box) -> str:
+def _box_text(box: Box) -> str:
     return ", ".join(f"{side:g}" for side in box)
 
 

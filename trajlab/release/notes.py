@@ -64,21 +64,21 @@ def _outside(store: Store, release_id: str) -> tuple[str, float, str] | None:
         id=release_id,
     )
     share = beyond / records
-    told = f"{beyond:,} of {records:,} records ({share:.2%}) lie outside the study box and were "
-    told += "moved to its edge, where nobody was" if clamped else "left out"
+    note = f"{beyond:,} of {records:,} records ({share:.2%}) lie outside the study box and were "
+    note += "moved to its edge, where nobody was" if clamped else "left out"
     if people > placed:
-        told += f", and with them {people - placed:,} of {people:,} people"
+        note += f", and with them {people - placed:,} of {people:,} people"
     if share > MANY:
-        told = f"warning: {told}; a box of your own (box=, --box) says which belong to the study"
-    return "outside", share, told
+        note = f"warning: {note}; a box of your own (box=, --box) says which belong to the study"
+    return "outside", share, note
 
 
 def _filled(store: Store, release_id: str) -> tuple[str, float, str] | None:
     ((observed,),) = store.rows("select observed_share from report.summary where release_id = $id", id=release_id)
     if 1 - observed <= MOSTLY:
         return None
-    told = (
+    note = (
         f"{1 - observed:.1%} of the positions behind the counts are filled in, not recorded: longer slots, "
         "coverage=... (--coverage) or fill='none' rest on more records"
     )
-    return "filled", 1 - observed, told
+    return "filled", 1 - observed, note

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from trajlab.errors import SlotError
-from trajlab.query import Query
+from trajlab.query import Query, step
 from trajlab.spatial._projection import LocalMetres
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def ticks(store: Store, calendar: Calendar, *lengths: int) -> dict[str, int | st
         "first": midnight - DAY,
         "last": midnight + (calendar.days + 1) * DAY,
     }
-    changes = store.rows(_CHANGES, **span)
+    changes = store.rows(step("3_slots/_zone_offsets"), **span)
     tick = math.gcd(900, *lengths, *(abs(int(number)) for change in changes for number in change))
     return span | {"midnight": midnight, "tick": tick}
 
@@ -110,21 +110,8 @@ def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
     span = ticks(store, calendar, calendar.seconds)
     store.clear(Query.load("slots.clock"), release_id=release_id)
     store.con.execute(
-        """
-        insert into slots.clock by name
-        with tick as (
-            select unnest(range($first::bigint // $tick, $last::bigint // $tick)) as tick
-        ),
-        local_time as (
-            select tick, epoch(timezone($tz, to_timestamp(tick * $tick)))::bigint - $midnight as since_start
-            from tick
-        )
-        select $id as release_id, tick, (since_start // $seconds)::integer as slot
-        from local_time
-        where since_start >= 0 and since_start < $slots::bigint * $seconds
-        order by tick
-        """,
-        span | {"id": release_id, "seconds": calendar.seconds, "slots": calendar.slots},
+        f"insert into slots.clock by name {step('3_slots/_clock_ticks')}",
+        span | {"release_id": release_id, "seconds": calendar.seconds, "slots": calendar.slots},
     )
     return int(span["tick"])
 
@@ -155,7 +142,7 @@ def interpolate(
     store.clear(Query.load("slots.interpolated"), release_id=release_id)
     lon0, lat0 = store.rows("select lon0, lat0 from grid.index where index_id = $id", id=index_id)[0]
     metres = LocalMetres(lon0, lat0)
-    gaps = _gaps(store, release_id, index_id, calendar.slots)
+    gaps = store.frame(step("3_slots/_gaps"), release_id=release_id, index_id=index_id, slots=calendar.slots)
     if gaps["x"].null_count() + gaps["next_x"].null_count():
         raise SlotError(f"fill='linear' needs coordinates, and places of index {index.name} have none: use 'static'")
     upto = gaps["missing"].cum_sum().to_numpy()
@@ -166,34 +153,6 @@ def interpolate(
         store.insert("slots.interpolated", _on_the_line(gaps[begin:end], release_id, index, metres))
         progress.show(end, len(gaps))
         begin = end
-
-
-def _gaps(store: Store, release_id: str, index_id: int, slots: int) -> pl.DataFrame:
-    return store.frame(
-        """
-        with known as (
-            select
-                observed.person, observed.slot - person.first_slot as slot,
-                cell.cell, cell.x, cell.y,
-                lead(cell.cell) over in_time as next_cell,
-                lead(observed.slot - person.first_slot) over in_time as next_slot,
-                lead(cell.x) over in_time as next_x,
-                lead(cell.y) over in_time as next_y
-            from slots.observed as observed
-            join slots.person as person
-                on person.release_id = $release and person.person = observed.person and person.kept
-            join grid.cell as cell on cell.index_id = $index and cell.cell = observed.cell
-            where observed.release_id = $release
-                and observed.slot >= person.first_slot and observed.slot < person.first_slot + $slots
-            window in_time as (partition by observed.person order by observed.slot)
-        )
-        select person, slot, cell, next_cell, x, y, next_x, next_y, next_slot - slot - 1 as missing
-        from known where next_slot - slot > 1 order by person, slot
-        """,
-        release=release_id,
-        index=index_id,
-        slots=slots,
-    )
 
 
 def _on_the_line(gaps: pl.DataFrame, release_id: str, index: SpatialIndex, metres: LocalMetres) -> pl.DataFrame:
@@ -226,31 +185,6 @@ def _on_the_line(gaps: pl.DataFrame, release_id: str, index: SpatialIndex, metre
             "cell": cell,
         }
     )
-
-
-# Every offset of the zone from $first to $last with an instant from which it holds: the first of all, or a change.
-_CHANGES = """
-with quarter as (
-    select moment, (epoch(timezone($tz, to_timestamp(moment))) - moment)::bigint as ahead
-    from (select unnest(range($first::bigint, $last::bigint, 900)) as moment)
-),
-beside_the_one_before as (
-    select moment, ahead, lag(moment) over in_time as before, lag(ahead) over in_time as ahead_before
-    from quarter
-    window in_time as (order by moment)
-),
-second as (
-    select ahead, unnest(range(before + 1, moment + 1)) as moment
-    from beside_the_one_before
-    where ahead <> ahead_before
-)
-select ahead, min(moment)
-from second
-where (epoch(timezone($tz, to_timestamp(moment))) - moment)::bigint = ahead
-group by ahead, moment // 900
-union all
-select ahead, 0 from quarter where moment = $first
-"""
 
 
 def _divisors_of_a_day() -> list[int]:

@@ -70,7 +70,7 @@ class Leak:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """The settings of a question, checked once."""
 
     points: int = 3
@@ -92,10 +92,10 @@ class Asked:
         return f"points:{self.points}:{self.short}"
 
 
-def understood(
+def parse_settings(
     timetable: object, holidays: Iterable[object], truth: object
 ) -> tuple[object, tuple[dt.date, ...], pl.DataFrame | None]:
-    """What was given, read; a timetable that is to be found stays as it was asked for."""
+    """Timetable, holidays and true timetables, read from what was given; one that is to be found stays a text."""
     to_find = isinstance(timetable, str) and timetable.partition(":")[0] == "found"
     slots = timetable if to_find else read(timetable)
     return slots, dates(holidays), None if truth is None else truths.read(truth)
@@ -105,7 +105,7 @@ def leakage(
     store: Store,
     searched: Traces,
     timetable: object,
-    asked: Asked,
+    question: Question,
     *,
     holidays: Iterable[object] = (),
     lessons: pl.DataFrame | None = None,
@@ -121,21 +121,21 @@ def leakage(
         store,
         known,
         searched,
-        asked.knowledge,
-        seed=asked.seed,
-        sample=asked.sample,
+        question.knowledge,
+        seed=question.seed,
+        sample=question.sample,
         settings={},
         progress=progress,
     )
-    leak = ask(store, sets, known_id, searched_id, asked, progress)
+    leak = measure(store, sets, known_id, searched_id, question, progress)
     if lessons is not None:
         truths.compare(store, leak.id, lessons, progress)
     return leak
 
 
-def ask(store: Store, risk: Risk, known_id: str, searched_id: str, asked: Asked, progress: Progress) -> Leak:
+def measure(store: Store, risk: Risk, known_id: str, searched_id: str, question: Question, progress: Progress) -> Leak:
     """What the sets of `risk` give away of the schedules `known_id`; the same question twice is answered once."""
-    leak_id = "l" + digest(risk.id, known_id, searched_id, asked.min_k, float(asked.keep))
+    leak_id = "l" + digest(risk.id, known_id, searched_id, question.min_k, float(question.keep))
     if not store.rows("select 1 from study.leak where leak_id = $id", id=leak_id):
         params = {
             "leak_id": leak_id,
@@ -143,41 +143,46 @@ def ask(store: Store, risk: Risk, known_id: str, searched_id: str, asked: Asked,
             "known_id": known_id,
             "searched_id": searched_id,
             "searched_traces": risk.searched_id,
-            "asked_k": asked.min_k,
-            "keep": float(asked.keep),
+            "asked_k": question.min_k,
+            "keep": float(question.keep),
             "block_size": BLOCK,
         }
         with store.transaction("schedule leakage"):
-            _write(store, risk, params, asked)
+            _write(store, risk, params, question)
             _build(store, params, progress)
-    return load(store, leak_id)
+    return load_leak(store, leak_id)
 
 
-def load(store: Store, leak_id: str) -> Leak:
+def load_leak(store: Store, leak_id: str) -> Leak:
     """An answer that the lab has."""
-    ((release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots, basis, about),) = store.rows(
-        """
-        select leak.release_id, leak.risk_id, leak.known_id, leak.points, leak.min_k, schedule.weeks,
-            schedule.skipped_weeks, schedule.slots, leak.basis, leak.about
-        from study.leak as leak
-        join study.schedule as schedule on schedule.schedule_id = leak.known_id
-        where leak.leak_id = $id
-        """,
+    leak = store.relation(Query.load("study.leak"), leak_id=leak_id).row(0, named=True)
+    schedules = store.relation(Query.load("study.schedule"), schedule_id=leak["known_id"]).row(0, named=True)
+    rows = store.relation(Query.load("metrics.leak"), leak_id=leak_id, min_k=leak["min_k"]).iter_rows(named=True)
+    scores = {row["metric"]: row for row in rows}
+
+    def estimate(metric: str) -> float | None:
+        return scores[metric]["estimate"] if metric in scores else None
+
+    return Leak(
         id=leak_id,
+        release_id=leak["release_id"],
+        risk_id=leak["risk_id"],
+        schedule_id=leak["known_id"],
+        points=leak["points"],
+        min_k=leak["min_k"],
+        weeks=schedules["weeks"],
+        skipped_weeks=schedules["skipped_weeks"],
+        slots=schedules["slots"],
+        people=scores["measured"]["people"],
+        measured=scores["measured"]["estimate"],
+        prob_m=estimate("prob_m"),
+        ssr=estimate("ssr"),
+        ntr=estimate("ntr"),
+        totally=estimate("totally_disclosed"),
+        partly=estimate("partly_disclosed"),
+        basis=leak["basis"],
+        about=leak["about"],
     )
-    scores = {
-        metric: (people, estimate)
-        for metric, people, estimate in store.rows(
-            "select metric, people, estimate from metrics.leak where leak_id = $id and min_k = $min_k",
-            id=leak_id,
-            min_k=min_k,
-        )
-    }
-    people, measured = scores["measured"]
-    told = ("prob_m", "ssr", "ntr", "totally_disclosed", "partly_disclosed")
-    prob_m, ssr, ntr, totally, partly = (scores.get(metric, (0, None))[1] for metric in told)
-    asked = (release_id, risk_id, schedule_id, points, min_k, weeks, skipped, slots)
-    return Leak(leak_id, *asked, people, measured, prob_m, ssr, ntr, totally, partly, basis, about)
 
 
 def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
@@ -198,18 +203,18 @@ def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
             store.build(Query.load(table), **params)
 
 
-def _write(store: Store, risk: Risk, params: dict[str, object], asked: Asked) -> None:
+def _write(store: Store, risk: Risk, params: dict[str, object], question: Question) -> None:
     row = {
         "leak_id": params["leak_id"],
         "release_id": risk.release_id,
         "risk_id": risk.id,
-        "points": asked.points,
+        "points": question.points,
         "basis": risk.basis,
         "about": risk.about,
         "known_id": params["known_id"],
         "searched_id": params["searched_id"],
-        "min_k": asked.min_k,
-        "keep": float(asked.keep),
+        "min_k": question.min_k,
+        "keep": float(question.keep),
         "versions": versions("duckdb", "polars", "numpy"),
     }
     store.insert("study.leak", pl.DataFrame([row]))

@@ -160,12 +160,12 @@ def _csv(path: Path) -> Timetable:
 
 def _toml(path: Path) -> Timetable:
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise ScheduleError(f"{path.name}: not TOML: {error}") from None
-    if unknown := set(said) - {"tz", "holidays", "slot"}:
+    if unknown := set(content) - {"tz", "holidays", "slot"}:
         raise ScheduleError(f"{path.name}: nobody knows {min(unknown)!r}; there are: holidays, slot, tz")
-    rows = said.get("slot", [])
+    rows = content.get("slot", [])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ScheduleError(f"{path.name}: slots are written [[slot]], with weekday, from and to")
     several = [
@@ -175,9 +175,11 @@ def _toml(path: Path) -> Timetable:
     ]
     names = set.intersection(*map(set, rows)) if rows else set(COLUMNS)
     found = _of_rows(path.name, sorted(names), several, first=1)
-    if not isinstance(said.get("tz", ""), str):
-        raise ScheduleError(f"{path.name}: tz is the name of a zone, such as 'Asia/Shanghai', not {said['tz']!r}")
-    return Timetable(found.name, found.slots, said.get("tz"), dates(said.get("holidays", ()), f"{path.name}: holidays"))
+    if not isinstance(content.get("tz", ""), str):
+        raise ScheduleError(f"{path.name}: tz is the name of a zone, such as 'Asia/Shanghai', not {content['tz']!r}")
+    return Timetable(
+        found.name, found.slots, content.get("tz"), dates(content.get("holidays", ()), f"{path.name}: holidays")
+    )
 
 
 def _of_rows(name: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], *, first: int) -> Timetable:

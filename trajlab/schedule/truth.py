@@ -20,22 +20,15 @@ COLUMNS = ("uid", "weekday", "from", "to", "place")
 
 def compare(store: Store, leak_id: str, truth: pl.DataFrame, progress: Progress) -> None:
     """Put true timetables, as `read` gives them, into `records.lesson`, and build `metrics.extraction`."""
-    ((known_id, known_traces, index_id, index_name, keep),) = store.rows(
-        """
-        select leak.known_id, schedule.traces_id, release.index_id, release.index_name, leak.keep
-        from study.leak as leak
-        join study.schedule as schedule on schedule.schedule_id = leak.known_id
-        join counts.release as release on release.release_id = leak.release_id
-        where leak.leak_id = $id
-        """,
-        id=leak_id,
-    )
+    leak = store.relation(Query.load("study.leak"), leak_id=leak_id).row(0, named=True)
+    schedules = store.relation(Query.load("study.schedule"), schedule_id=leak["known_id"]).row(0, named=True)
+    release = store.relation(Query.load("counts.release"), release_id=leak["release_id"]).row(0, named=True)
     lessons = _lessons(store, truth)
-    labels = store.frame("select label from grid.cell where index_id = $id", id=index_id)["label"]
+    labels = store.frame("select label from grid.cell where index_id = $id", id=release["index_id"])["label"]
     if not lessons["place"].is_in(labels.to_list()).any():
         raise ScheduleError(
-            f"none of the {lessons['place'].n_unique():,} places of the true timetables is a cell of {index_name}: "
-            "compare with a release by places"
+            f"none of the {lessons['place'].n_unique():,} places of the true timetables is a cell of "
+            f"{release['index_name']}: compare with a release by places"
         )
     with store.transaction("true timetables"):
         store.clear(Query.load("records.lesson"))
@@ -45,10 +38,10 @@ def compare(store: Store, leak_id: str, truth: pl.DataFrame, progress: Progress)
             store.build(
                 Query.load("metrics.extraction"),
                 leak_id=leak_id,
-                known_id=known_id,
-                known_traces=known_traces,
-                index_id=index_id,
-                keep=keep,
+                known_id=leak["known_id"],
+                known_traces=schedules["traces_id"],
+                index_id=release["index_id"],
+                keep=leak["keep"],
             )
 
 
@@ -73,15 +66,15 @@ def read(truth: object) -> pl.DataFrame:
         )
     if missing := [column for column in COLUMNS if column not in frame.columns]:
         raise ScheduleError(f"{name}: no {' and no '.join(missing)}; true timetables have {', '.join(COLUMNS)}")
-    said = {column: frame[column].unique(maintain_order=True) for column in ("weekday", "from", "to")}
-    for column, understood in (("weekday", weekday), ("from", minutes), ("to", minutes)):
-        known = pl.DataFrame({"said": said[column], "read": [understood(value) for value in said[column]]})
-        wrong = known.filter(pl.col("read").is_null())
+    texts = {column: frame[column].unique(maintain_order=True) for column in ("weekday", "from", "to")}
+    for column, parse in (("weekday", weekday), ("from", minutes), ("to", minutes)):
+        known = pl.DataFrame({"text": texts[column], "value": [parse(text) for text in texts[column]]})
+        wrong = known.filter(pl.col("value").is_null())
         if len(wrong):
-            rows = int(frame[column].is_in(wrong["said"].to_list(), nulls_equal=True).sum())
+            rows = int(frame[column].is_in(wrong["text"].to_list(), nulls_equal=True).sum())
             raise ScheduleError(f"{name}: {rows:,} rows have a {column} that is none: write Mon and 08:00")
         frame = frame.with_columns(
-            pl.col(column).replace_strict(known["said"], known["read"], return_dtype=pl.Int32).alias(column)
+            pl.col(column).replace_strict(known["text"], known["value"], return_dtype=pl.Int32).alias(column)
         )
     if backwards := len(frame.filter(pl.col("to") <= pl.col("from"))):
         raise ScheduleError(f"{name}: {backwards:,} rows end before they begin")

@@ -16,7 +16,7 @@ import polars as pl
 
 from trajlab.errors import ScheduleError
 from trajlab.ids import digest
-from trajlab.query import Query
+from trajlab.query import Query, step
 from trajlab.release.slots import Calendar, ticks
 from trajlab.schedule.timetable import Timetable, clock
 
@@ -27,45 +27,6 @@ if TYPE_CHECKING:
 
 LEAST = 2
 """Weeks: a place that was visited once is no habit."""
-_TICKS = """
-insert into slots.week_clock by name
-with tick as (
-    select unnest(range($first::bigint // $tick, $last::bigint // $tick)) as tick
-),
-
-local_time as (
-    select tick, epoch(timezone($tz, to_timestamp(tick * $tick)))::bigint - $midnight as since_start
-    from tick
-)
-
-select $id as clock_id, tick, (since_start // 604800)::integer as week, weekly.number, 1::bigint as weight
-from local_time
-join weekly_slot as weekly
-    on weekly.day = since_start // 86400 % 7
-    and since_start % 86400 >= weekly.begins
-    and since_start % 86400 < weekly.ends
-where since_start >= 0 and since_start < $days * 86400 and not list_contains($skipped::bigint[], since_start // 86400)
-order by tick, weekly.number
-"""
-_SLOTS = """
-insert into slots.week_clock by name
-with slot as (
-    select slot, day, slot_of_day * $seconds as begins, (slot_of_day + 1) * $seconds as ends
-    from slots.slot
-    where release_id = $release_id
-)
-
-select
-    $id as clock_id,
-    slot.slot::bigint as tick,
-    slot.day // 7 as week,
-    weekly.number,
-    (least(slot.ends, weekly.ends) - greatest(slot.begins, weekly.begins))::bigint as weight
-from slot
-join weekly_slot as weekly on weekly.day = slot.day % 7 and slot.begins < weekly.ends and slot.ends > weekly.begins
-where not list_contains($skipped::bigint[], slot.day::bigint)
-order by tick, weekly.number
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +63,7 @@ def write_clock(store: Store, clock_id: str, period: Period, timetable: Timetabl
     skipped = [
         day for date in timetable.holidays if 0 <= (day := (date - period.calendar.start).days) < period.calendar.days
     ]
-    values: dict[str, object] = {"id": clock_id, "skipped": skipped}
+    values: dict[str, object] = {"clock_id": clock_id, "skipped": skipped}
     if source == "records":
         values |= span | {"days": period.calendar.days}
     else:
@@ -110,7 +71,8 @@ def write_clock(store: Store, clock_id: str, period: Period, timetable: Timetabl
     store.con.execute("delete from slots.week_clock where clock_id = $id", {"id": clock_id})
     store.con.register("weekly_slot", period.weekly(timetable).to_arrow())
     try:
-        store.con.execute(_TICKS if source == "records" else _SLOTS, values)
+        rows = step("3_slots/_week_ticks" if source == "records" else "3_slots/_week_slots")
+        store.con.execute(f"insert into slots.week_clock by name {rows}", values)
     finally:
         store.forget("weekly_slot")
     return int(span["tick"])
@@ -167,18 +129,7 @@ def _refuse_aligned(store: Store, period: Period, timetable: Timetable, source: 
 
 def _held(store: Store, schedule_id: str, timetable: Timetable) -> dict[str, int]:
     """In how many weeks that count each slot was held."""
-    weeks = dict(
-        store.rows(
-            """
-            select clock.number, count(distinct clock.week)
-            from slots.week_clock as clock
-            left join slots.week as week on week.schedule_id = clock.clock_id and week.week = clock.week
-            where clock.clock_id = $id and coalesce(week.counted, true)
-            group by clock.number
-            """,
-            id=schedule_id,
-        )
-    )
+    weeks = dict(store.rows(step("3_slots/_weeks_held"), schedule_id=schedule_id))
     return {slot.name: weeks.get(number, 0) for number, slot in enumerate(timetable.slots, start=1)}
 
 

@@ -33,18 +33,6 @@ Slot = str | int | dt.timedelta
 FACTORS = ("index", "slot_minutes", "people")
 """Columns of a study's table that a study can vary."""
 
-SCORES = """
-with asked as (
-    select unnest($runs) as run_id, unnest($cases) as n
-)
-
-select asked.n, every.attack, every.of, every.metric, every.level, every.pairing, every.estimate, every.low, every.high,
-    every.shuffle, every.stay, every.release_id, every.run_id
-from asked
-join report.every_metric as every using (run_id)
-order by list_position($runs, every.run_id), every.of, every.metric, every.level, every.pairing
-"""
-
 
 @dataclass(frozen=True)
 class Study:
@@ -126,7 +114,7 @@ def study(
     for (n, release_id), name in itertools.product(enumerate(made), names):
         steps.next(f"{name} on {cases[n]}")
         runs.append((n, lab.attack(lab.published(release_id), name, seed=seed, pairing=pairing).id))
-    return _told(lab, cases, made, runs)
+    return _collect(lab, cases, runs)
 
 
 def each_once(name: str, value: Any) -> list[Any]:
@@ -154,10 +142,10 @@ def _check(lab: Lab, names: list[str], cases: list[_Case], seed: int, settings: 
             raise UnknownNameError("setting of a release", setting, known)
     for case in cases:
         Settings(index=case.index, slot=case.slot, people=case.people, seed=seed, **settings)
-    asked = max((case.people for case in cases if case.people is not None), default=0)
+    largest = max((case.people for case in cases if case.people is not None), default=0)
     there = int(lab.sql("select count(distinct person) as people from records.fix")["people"][0])
-    if asked > there:
-        raise ReleaseError(f"people={asked:,} were asked for, and the lab has records of {there:,}: ask for fewer")
+    if largest > there:
+        raise ReleaseError(f"people={largest:,} were asked for, and the lab has records of {there:,}: ask for fewer")
 
 
 def _check_release(lab: Lab, case: _Case, release: Release, names: list[str]) -> None:
@@ -168,27 +156,21 @@ def _check_release(lab: Lab, case: _Case, release: Release, names: list[str]) ->
             raise AttackError(f"{name} on {case}: {error}") from error
 
 
-def _told(lab: Lab, cases: list[_Case], made: list[str], runs: list[tuple[int, str]]) -> Study:
-    sizes = lab.sql(
-        "select release_id, people, cells from report.summary where release_id in (select unnest($made))", made=made
-    )
+def _collect(lab: Lab, cases: list[_Case], runs: list[tuple[int, str]]) -> Study:
     settings = pl.DataFrame(
         {
-            "n": range(len(cases)),
-            "release_id": made,
-            "index": [case.index for case in cases],
-            "slot_minutes": [case.slot / 60 for case in cases],
-        },
-        schema_overrides={"n": pl.Int64},
-    ).join(sizes, on="release_id", maintain_order="left")
-    scores = lab.sql(SCORES, runs=[run for _, run in runs], cases=[n for n, _ in runs]).with_columns(
-        pl.col("n").cast(pl.Int64)
+            "index": [cases[n].index for n, _ in runs],
+            "slot_minutes": [cases[n].slot / 60 for n, _ in runs],
+            "run_id": [run_id for _, run_id in runs],
+        }
     )
-    table = (
-        settings.drop("release_id")
-        .join(scores, on="n", maintain_order="left_right")
-        .select("index", "slot_minutes", "people", "cells", pl.exclude("n", "index", "slot_minutes", "people", "cells"))
-    )
+    scores = lab.sql(
+        "select * exclude (index_name, slot_minutes) from study.score where run_id in (select unnest($runs))",
+        runs=settings["run_id"].to_list(),
+    ).sort("of", "metric", "level", "pairing")
+    table = settings.join(scores, on="run_id", maintain_order="left_right")
+    first, last = ["index", "slot_minutes", "people", "cells"], ["release_id", "run_id"]
+    table = table.select(*first, pl.exclude(*first, *last), *last)
     varied: dict[str, list[Any]] = {
         "index": [case.index for case in cases],
         "slot_minutes": [case.slot for case in cases],

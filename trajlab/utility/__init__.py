@@ -17,7 +17,7 @@ import polars as pl
 
 from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.ids import digest
-from trajlab.query import Query
+from trajlab.query import Query, step
 from trajlab.release import Release
 from trajlab.utility import sides
 from trajlab.utility.matrices import Matrices, Settings
@@ -114,19 +114,14 @@ def load(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
     if not found:
         known = [name for (name,) in store.rows("select utility_id from study.utility")]
         raise UnknownNameError("comparison", utility_id, known)
-    losses = store.frame(
-        """
-        select flows, measure, pairs, before, after, difference, loss, common_part
-        from metrics.utility
-        where utility_id = $id
-        order by
-            list_position(['raw', 'constrained'], flows),
-            list_position(['all', 'pareto', 'backbone', 'hotspot', 'commuters'], measure)
-        """,
-        id=utility_id,
-    )
+    losses = _in_order(store.relation(Query.load("metrics.utility"), utility_id=utility_id).drop("utility_id"))
     release_id, after_name, zones_name = found[0]
     return Utility(utility_id, release_id, after_name, zones_name, losses, notes)
+
+
+def _in_order(losses: pl.DataFrame) -> pl.DataFrame:
+    """Rows in the order in which measures are listed."""
+    return losses.sort(pl.col("flows").cast(pl.Enum(FLOWS)), pl.col("measure").cast(pl.Enum(MEASURES)))
 
 
 def _write(store: Store, utility_id: str, before_id: str, after_id: str) -> None:
@@ -156,21 +151,6 @@ def _no_generalisation(fine: Side, coarse: Side) -> Iterator[str]:
         )
 
 
-_OTHERS = """
-with kept as (
-    select person.release_id, person.person, person.first_slot * release.slot_seconds as starts
-    from slots.person as person
-    join counts.release as release on release.release_id = person.release_id
-    where person.kept
-)
-
-select count(*) filter (other.person is null), count(*) filter (one.person is null)
-from (select * from kept where release_id = $before) as one
-full join (select * from kept where release_id = $after) as other
-    on other.person = one.person and other.starts = one.starts
-"""
-
-
 def _refuse_other_people(store: Store, before: Before, after: str, box: Box) -> None:
     """A generalisation changes cells and nothing else; other people or days would be counted as loss."""
     said = "select settings::json ->> $name from study.release where release_id = $id"
@@ -182,7 +162,7 @@ def _refuse_other_people(store: Store, before: Before, after: str, box: Box) -> 
             raise UtilityError(f"{both} differ in {name} ({one} and {other}): {why}")
     if store.rows(said, name="outside", id=after)[0][0] == "drop" and box != before.box:
         raise UtilityError(f"{both} leave out what lies outside different boxes: {why}")
-    ((gone, come),) = store.rows(_OTHERS, before=before.release_id, after=after)
+    ((gone, come),) = store.rows(step("3_slots/_other_people"), before_id=before.release_id, after_id=after)
     if gone or come:
         raise UtilityError(
             f"{both} hold other people, or other days of them ({gone:,} and {come:,} of their own): {why}"

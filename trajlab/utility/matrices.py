@@ -10,7 +10,7 @@ import polars as pl
 
 from trajlab.errors import UtilityError
 from trajlab.ids import digest
-from trajlab.query import Query
+from trajlab.query import Query, step
 from trajlab.risk.traces import tick_seconds
 from trajlab.utility.overlap import overlap
 
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from trajlab.store import Store
     from trajlab.utility.sides import Before, Side
     from trajlab.utility.targets import Target
-
-
-TOTALS = """
-select
-    coalesce(sum(raw::decimal(38, 12)), 0)::double,
-    coalesce(sum(constrained::decimal(38, 12)), 0)::double
-from metrics.od_flow
-where od_id = $id
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +136,7 @@ class Matrices:
             )
         if not constrained and "constrained" in self.flows:
             raise UtilityError(
-                f"none of the {raw:,} movements takes from {self.settings.shortest:g} to {self.settings.longest:g} "
+                f"none of the {raw:,.0f} movements takes from {self.settings.shortest:g} to {self.settings.longest:g} "
                 "minutes, so the constrained flow is empty: move the bounds with shortest and longest"
             )
 
@@ -167,7 +158,7 @@ class Matrices:
             overlap(self.store, side, self.target, self.before.box)
         params = {"od_id": od_id, "flows_id": flows_id, "index_id": side.index_id, "zones_id": self.target.index_id}
         self._build("metrics.od_flow", params)
-        ((raw, constrained),) = self.store.rows(TOTALS, id=od_id)
+        ((raw, constrained),) = self.store.rows(step("6_metrics/_od_total"), od_id=od_id)
         row = {
             "od_id": od_id,
             "release_id": self.before.release_id,

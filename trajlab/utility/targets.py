@@ -68,7 +68,7 @@ def target(store: Store, zones: str | Path | None, box: Box) -> Target:
             f"the study box from longitude {box[0]:g} to {box[2] - 360:g} lies across the antimeridian, "
             "where flows between zones are not compared: release each side with a box of its own"
         )
-    spec, area, notes = _understood(store, zones or "zones", box)
+    spec, area, notes = _parse_zones(store, zones or "zones", box)
     index = spatial.build(spec, area)
     every = _all_zones(index, box)
     drawn = area.zones if spec.startswith("zones") else None
@@ -79,7 +79,7 @@ def target(store: Store, zones: str | Path | None, box: Box) -> Target:
     return Target(called, index, index_id, every, region, drawn is not None, tuple(notes))
 
 
-def _understood(store: Store, zones: str | Path, box: Box) -> tuple[str, StudyArea, list[str]]:
+def _parse_zones(store: Store, zones: str | Path, box: Box) -> tuple[str, StudyArea, list[str]]:
     """The index that the zones are cells of, what it is built on, and notes on a file."""
     if isinstance(zones, Path) or Path(zones).suffix.lower() in _FILES:
         frame, notes = read_zones(zones)
@@ -170,15 +170,15 @@ def refuse_overlaps_and_gaps(zones: pl.DataFrame, box: Box) -> list[str]:
         worst = int(np.argmax(areas))
         place = shapely.point_on_surface(pieces[worst])
         lon, lat = (float(axis) for axis in plane.inverse(shapely.get_x(place), shapely.get_y(place)))
-        told = (
+        finding = (
             f"the zones {what}: {areas.sum() / 1e6:.3g} km², {areas.sum() / whole:.2%} of their area, in "
             f"{len(areas):,} {'place' if len(areas) == 1 else 'places'}, most of it {names[worst]} near "
             f"{lat:.5f}, {lon:.5f}"
         )
         if areas.sum() > TOLERANCE * whole:
             fix = "cut one of them back" if what == "overlap" else "add the missing zone, water too"
-            raise UtilityError(f"{told}; {fix}, so that every place is in one zone")
-        notes.append(f"{told}; taken as it is")
+            raise UtilityError(f"{finding}; {fix}, so that every place is in one zone")
+        notes.append(f"{finding}; taken as it is")
     (study,) = plane.to_metres(shapely.segmentize(np.array([shapely.box(*box)]), 0.01))
     left = 1 - shapely.area(shapely.intersection(union, study)) / shapely.area(study) if shapely.area(study) else 0.0
     if left > TOLERANCE:

@@ -22,9 +22,8 @@ from trajlab.ids import digest
 from trajlab.progress import Steps
 from trajlab.query import Query
 from trajlab.risk import run as risk
-from trajlab.utility import FLOWS, MEASURES, Matrices, Settings, Utility, compare, sides
+from trajlab.utility import FLOWS, MEASURES, Matrices, Settings, Utility, compare, generalised_risk, sides
 from trajlab.utility.curve import fit
-from trajlab.utility.exposed import Asked, answered
 from trajlab.utility.targets import Target, target
 from trajlab.version import versions
 
@@ -87,7 +86,7 @@ class Plan:
     indexes: tuple[str, ...] | None
     """None for those of yin2015."""
     zones: tuple[str | Path | None, ...]
-    asked: Asked
+    questions: generalised_risk.Questions
     measures: tuple[str, ...] = MEASURES
     flows: tuple[str, ...] = FLOWS
     scope: str = "all"
@@ -104,7 +103,7 @@ class Plan:
                     raise UnknownNameError(kind, name, known)
         for what, some in (
             ("generalisation", self.indexes is None or self.indexes),
-            ("adversary", self.asked.knowledge),
+            ("adversary", self.questions.knowledge),
             ("measure", self.measures),
             ("kind of flows", self.flows),
             ("set of zones", self.zones),
@@ -140,7 +139,7 @@ def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Trad
             each.original()
     steps = Steps((len(larger) + 1) + len(larger) * len(worlds), progress)
     steps.next("risk of the release")
-    answered(store, before, before.side, plan.asked, progress)
+    generalised_risk.measure(store, before, before.side, plan.questions, progress)
     compared: dict[tuple[int, int], Utility] = {}
     for z, each in enumerate(matrices):
         for n, side in enumerate(larger, start=1):
@@ -149,7 +148,7 @@ def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Trad
                 compared[z, n] = compare(each, side)
     for side in larger:
         steps.next(f"risk after {side.index.name}")
-        answered(store, before, side, plan.asked, progress)
+        generalised_risk.measure(store, before, side, plan.questions, progress)
     costs = {where: found.id for where, found in compared.items()}
     tradeoff_id = _identity(release_id, worlds, costs, plan)
     if not store.rows("select 1 from study.tradeoff where tradeoff_id = $id", id=tradeoff_id):
@@ -172,34 +171,30 @@ def _once(indexed: Iterable[Indexed]) -> list[Indexed]:
 
 def load(store: Store, tradeoff_id: str) -> Tradeoff:
     """A trade-off that the lab has."""
-    found = store.rows("select release_id, basis from study.tradeoff where tradeoff_id = $id", id=tradeoff_id)
+    found = store.rows(
+        "select release_id, basis, knowledge from study.tradeoff where tradeoff_id = $id", id=tradeoff_id
+    )
     if not found:
         known = [name for (name,) in store.rows("select tradeoff_id from study.tradeoff")]
         raise UnknownNameError("trade-off", tradeoff_id, known)
-    names = "select distinct zones_id, zones_name as zones from study.tradeoff_step where tradeoff_id = $id"
-    named = f"join ({names}) using (zones_id)"
-    of_this = "where tradeoff_id = $id"
-    points = store.frame(
-        f"select * exclude (tradeoff_id, zones_id) from metrics.tradeoff {named} {of_this} "  # noqa: S608
-        f"order by zones, {_ORDER}, step",
-        id=tradeoff_id,
+    ((release_id, basis, knowledge),) = found
+    zones = store.frame(
+        "select distinct zones_id, zones_name as zones from study.tradeoff_step where tradeoff_id = $id", id=tradeoff_id
     )
-    fits = store.frame(
-        f"select * exclude (tradeoff_id, zones_id) from metrics.tradeoff_fit {named} {of_this} "  # noqa: S608
-        f"order by zones, {_ORDER}",
-        id=tradeoff_id,
+    points, fits = (
+        _in_order(store.relation(Query.load(table), tradeoff_id=tradeoff_id).join(zones, on="zones_id"), knowledge)
+        for table in ("metrics.tradeoff", "metrics.tradeoff_fit")
     )
-    first = ["zones", "knowledge", "flows", "measure"]
-    release_id, basis = found[0]
-    points, fits = (each.select(*first, pl.exclude(first)) for each in (points, fits))
     return Tradeoff(tradeoff_id, release_id, points, fits, basis)
 
 
-_ORDER = """
-    list_position((select string_split(knowledge, ' ') from study.tradeoff where tradeoff_id = $id), knowledge),
-    list_position(['raw', 'constrained'], flows),
-    list_position(['all', 'pareto', 'backbone', 'hotspot', 'commuters'], measure)
-"""
+def _in_order(rows: pl.DataFrame, knowledge: str) -> pl.DataFrame:
+    """By zones, then in the order in which adversaries, flows and measures were listed, then by step."""
+    orders = {"knowledge": knowledge.split(" "), "flows": FLOWS, "measure": MEASURES}
+    listed = [pl.col(name).cast(pl.Enum(names)) for name, names in orders.items()]
+    rows = rows.sort("zones", *listed, *(["step"] if "step" in rows.columns else []))
+    first = ["zones", *orders]
+    return rows.select(*first, pl.exclude(*first, "tradeoff_id", "zones_id"))
 
 
 def _named(worlds: list[Target]) -> list[str]:
@@ -211,7 +206,7 @@ def _named(worlds: list[Target]) -> list[str]:
 
 
 def _identity(release_id: str, worlds: list[Target], costs: dict[tuple[int, int], str], plan: Plan) -> str:
-    parts = (release_id, plan.asked, plan.measures, plan.flows, plan.scope, sorted(costs.items()), _named(worlds))
+    parts = (release_id, plan.questions, plan.measures, plan.flows, plan.scope, sorted(costs.items()), _named(worlds))
     return "c" + digest(*parts)
 
 
@@ -225,17 +220,17 @@ def _describe(
     plan: Plan,
 ) -> None:
     """Rows of study.tradeoff and study.tradeoff_step."""
-    asked = plan.asked
+    questions = plan.questions
     row = {
         "tradeoff_id": tradeoff_id,
         "release_id": before.release_id,
-        "basis": asked.basis,
-        "knowledge": " ".join(asked.knowledge),
+        "basis": questions.basis,
+        "knowledge": " ".join(questions.knowledge),
         "flows": " ".join(plan.flows),
         "measures": " ".join(plan.measures),
         "scope": plan.scope,
-        "seed": asked.seed,
-        "sample": asked.sample,
+        "seed": questions.seed,
+        "sample": questions.sample,
         "versions": versions("duckdb", "numpy", "scipy", "shapely"),
     }
     store.insert("study.tradeoff", pl.DataFrame([row], schema_overrides={"sample": pl.Int64}))

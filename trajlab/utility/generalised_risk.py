@@ -1,4 +1,4 @@
-"""How many people are singled out in generalised traces: asked, noted, and the traces undone again.
+"""Risk after a generalisation: how many people are singled out in generalised traces (metrics.generalised_risk).
 
 A curve of fourteen generalisations needs fourteen sets of traces, each as large as the first. Only their risk
 is wanted, so each set is made in a rehearsal: questions are those of `lab.risk`, and nothing else stays.
@@ -14,6 +14,7 @@ import polars as pl
 
 from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.ids import digest
+from trajlab.query import step
 from trajlab.risk import knowledge, traces
 from trajlab.risk import run as risk
 
@@ -22,37 +23,14 @@ if TYPE_CHECKING:
     from trajlab.store import Store
     from trajlab.utility.sides import Before, Side
 
-TRACES = """
-insert into slots.trace by name
-select $coarse_traces as traces_id, trace, person, part, pseudonym, records
-from slots.trace
-where traces_id = $traces
-"""
-
-VISITS = """
-insert into slots.visit by name
-select
-    $coarse_traces as traces_id,
-    visit.trace,
-    visit.slot,
-    larger.coarse as cell,
-    sum(visit.visits)::bigint as visits
-from slots.visit as visit
-join grid.generalised as larger
-    on larger.index_id = $index_id and larger.coarse_id = $coarse_id and larger.cell = visit.cell
-where visit.traces_id = $traces
-group by visit.trace, visit.slot, larger.coarse
-"""
-
-ANSWER = """
-select scope, people, estimate as unique_share, low, high
-from metrics.risk
-where risk_id = $id and metric = 'unique_share'
-"""
+ANSWER = (
+    "select scope, people, estimate as unique_share, low, high from metrics.risk "
+    "where risk_id = $id and metric = 'unique_share'"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Questions:
     """The questions of a trade-off, checked once; knowledge by its full name."""
 
     knowledge: tuple[str, ...]
@@ -61,7 +39,7 @@ class Asked:
     sample: int | None
 
     @classmethod
-    def of(cls, known: Sequence[str], basis: str, seed: int, sample: int | None) -> Asked:
+    def of(cls, known: Sequence[str], basis: str, seed: int, sample: int | None) -> Questions:
         if basis not in traces.BASES:
             raise UnknownNameError("basis", basis, traces.BASES)
         for text in known:
@@ -69,6 +47,10 @@ class Asked:
                 raise UtilityError(f"what is known is named by a text such as 'top:2', not {text!r}")
         names = [knowledge.name_of(risk.parse_question(text, seed=seed, sample=sample, settings={})) for text in known]
         return cls(tuple(dict.fromkeys(names)), basis, seed, sample)
+
+    def __repr__(self) -> str:
+        """Part of the digest that is the id of a trade-off: labs that have one find it by this text."""
+        return f"Asked(knowledge={self.knowledge!r}, basis={self.basis!r}, seed={self.seed!r}, sample={self.sample!r})"
 
     def key(self, release_id: str, coarse_id: int) -> dict[str, object]:
         return {
@@ -80,14 +62,14 @@ class Asked:
         }
 
 
-def answered(store: Store, before: Before, side: Side, asked: Asked, progress: Progress) -> None:
+def measure(store: Store, before: Before, side: Side, questions: Questions, progress: Progress) -> None:
     """Make sure that metrics.generalised_risk has every answer for these cells; the release's own need no mapping."""
-    key = asked.key(before.release_id, side.index_id)
-    known = {name for (name,) in store.rows(_KNOWN, **key)}
-    missing = [name for name in asked.knowledge if name not in known]
+    key = questions.key(before.release_id, side.index_id)
+    known = {name for (name,) in store.rows(_ANSWERED, **key)}
+    missing = [name for name in questions.knowledge if name not in known]
     if not missing:
         return
-    whole = traces.of_release(store, before.release_id, asked.basis, progress)
+    whole = traces.of_release(store, before.release_id, questions.basis, progress)
     answers = []
     with store.rehearsal(f"risk after {side.index.name}"):
         searched = (
@@ -95,37 +77,39 @@ def answered(store: Store, before: Before, side: Side, asked: Asked, progress: P
         )
         for name in missing:
             found = risk.measure(
-                store, searched, searched, name, seed=asked.seed, sample=asked.sample, settings={}, progress=progress
+                store,
+                searched,
+                searched,
+                name,
+                seed=questions.seed,
+                sample=questions.sample,
+                settings={},
+                progress=progress,
             )
             answers.append(store.frame(ANSWER, id=found.id).with_columns(knowledge=pl.lit(name)))
     kept = pl.concat(answers).with_columns(
         release_id=pl.lit(before.release_id),
         coarse_id=pl.lit(side.index_id, pl.UInt64),
-        basis=pl.lit(asked.basis),
-        seed=pl.lit(asked.seed, pl.Int64),
-        sample=pl.lit(asked.sample, pl.Int64),
+        basis=pl.lit(questions.basis),
+        seed=pl.lit(questions.seed, pl.Int64),
+        sample=pl.lit(questions.sample, pl.Int64),
     )
     with store.transaction(f"risk after {side.index.name}"):
         store.insert("metrics.generalised_risk", kept)
 
 
-_KNOWN = """
-select distinct knowledge
-from metrics.generalised_risk
-where
-    release_id = $release_id
-    and coarse_id = $coarse_id
-    and basis = $basis
-    and seed = $seed
-    and sample is not distinct from $sample
-"""
+_ANSWERED = (
+    "select distinct knowledge from metrics.generalised_risk where release_id = $release_id "
+    "and coarse_id = $coarse_id and basis = $basis and seed = $seed and sample is not distinct from $sample"
+)
 
 
 def _generalised(store: Store, before: Before, side: Side, whole: traces.Traces, progress: Progress) -> traces.Traces:
-    ids = {"coarse_traces": "t" + digest(whole.id, side.index_id), "traces": whole.id}
+    ids = {"traces_id": "t" + digest(whole.id, side.index_id), "source_id": whole.id}
+    cells = {"index_id": before.side.index_id, "coarse_id": side.index_id}
     with progress.step(f"traces in {side.index.name}", poll=store.engine.percent_done):
-        store.con.execute(TRACES, ids)
-        store.con.execute(VISITS, ids | {"index_id": before.side.index_id, "coarse_id": side.index_id})
+        store.con.execute(f"insert into slots.trace by name {step('3_slots/_generalised_trace')}", ids)
+        store.con.execute(f"insert into slots.visit by name {step('3_slots/_generalised_visit')}", ids | cells)
     return traces.describe(
-        store, ids["coarse_traces"], before.release_id, None, whole.basis, f"generalise:{side.index.name}"
+        store, ids["traces_id"], before.release_id, None, whole.basis, f"generalise:{side.index.name}"
     )

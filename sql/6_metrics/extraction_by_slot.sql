@@ -1,0 +1,29 @@
+-- metrics.extraction_by_slot: how well schedules read from records match true timetables, slots by name.
+--
+-- Table I of ma2017: metrics.extraction with the names of the slots, lessons that belong to none of them first.
+--
+-- grain:   leak_id, number
+-- reads:   metrics.extraction, study.leak, slots.timetable
+-- view:    yes
+-- columns:
+--   leak_id         VARCHAR  the question, see study.leak
+--   number          INTEGER  slot of the timetable, see slots.timetable; 0 for lessons that belong to none
+--   name            VARCHAR  weekday and beginning, such as Mon 08:00; no slot for lessons that belong to none
+--   lessons         BIGINT   true lessons in the slot
+--   usual_places    BIGINT   usual places in the slot where anything is taught
+--   matched         BIGINT   those that are the true place
+--   habits          BIGINT   habits in the slot where anything is taught
+--   habits_matched  BIGINT   those that are the true place
+
+select
+    score.leak_id,
+    score.number,
+    coalesce(slot.name, 'no slot') as name,
+    score.lessons,
+    score.usual_places,
+    score.matched,
+    score.habits,
+    score.habits_matched
+from metrics.extraction as score
+join study.leak as leak on leak.leak_id = score.leak_id
+left join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number
