@@ -141,15 +141,6 @@ histogram as (
     from population
     cross join (select unnest(range(20))::integer as bin) as every
     left join found on found.days_of = population.days_of and found.bin = every.bin
-),
-
-wilson as (
-    select
-        days_of,
-        bin,
-        (estimate + 1.9208 / people) / (1 + 3.8416 / people) as middle,
-        1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people) / (1 + 3.8416 / people) as half
-    from histogram
 )
 
 select
@@ -161,9 +152,8 @@ select
     people,
     pairs,
     estimate,
-    greatest(least(middle - half, estimate), 0) as low,
-    least(greatest(middle + half, estimate), 1) as high,
+    wilson_low(estimate, people) as low,
+    wilson_high(estimate, people) as high,
     mean_gain,
     $seed::bigint as seed
 from histogram
-join wilson using (days_of, bin)

@@ -46,14 +46,6 @@ share_of_nights as (
     from nights_of_a_person
     cross join population
     group by nights_of_a_person.places, population.people
-),
-
-wilson as (
-    select
-        places,
-        (estimate + 1.9208 / people) / (1 + 3.8416 / people) as middle,
-        1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people) / (1 + 3.8416 / people) as half
-    from share_of_nights
 )
 
 select
@@ -62,7 +54,6 @@ select
     people,
     nights,
     estimate,
-    greatest(least(middle - half, estimate), 0) as low,
-    least(greatest(middle + half, estimate), 1) as high
+    wilson_low(estimate, people) as low,
+    wilson_high(estimate, people) as high
 from share_of_nights
-join wilson using (places)

@@ -50,14 +50,6 @@ population as (
     select places, count(*) as people, sum(share::decimal(18, 12))::double / count(*) as estimate
     from person_share
     group by places
-),
-
-wilson as (
-    select
-        places,
-        (estimate + 1.9208 / people) / (1 + 3.8416 / people) as middle,
-        1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people) / (1 + 3.8416 / people) as half
-    from population
 )
 
 select
@@ -65,7 +57,6 @@ select
     places::integer as places,
     people,
     estimate,
-    greatest(least(middle - half, estimate), 0) as low,
-    least(greatest(middle + half, estimate), 1) as high
+    wilson_low(estimate, people) as low,
+    wilson_high(estimate, people) as high
 from population
-join wilson using (places)

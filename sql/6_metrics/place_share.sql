@@ -65,14 +65,6 @@ population as (
         percentile_disc(0.95) within group (order by share) as p95
     from person_share
     group by places
-),
-
-wilson as (
-    select
-        places,
-        (estimate + 1.9208 / people) / (1 + 3.8416 / people) as middle,
-        1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people) / (1 + 3.8416 / people) as half
-    from population
 )
 
 select
@@ -80,12 +72,11 @@ select
     places::integer as places,
     people,
     estimate,
-    greatest(least(middle - half, estimate), 0) as low,
-    least(greatest(middle + half, estimate), 1) as high,
+    wilson_low(estimate, people) as low,
+    wilson_high(estimate, people) as high,
     p05,
     p25,
     p50,
     p75,
     p95
 from population
-join wilson using (places)

@@ -139,16 +139,6 @@ cumulated as (
     left join sum_over_people as found
         on found.time_of_day = population.time_of_day and found.model = population.model and found.metres <= up_to.metres
     group by population.time_of_day, population.model, up_to.metres, population.people, population.transitions
-),
-
-wilson as (
-    select
-        time_of_day,
-        model,
-        metres,
-        (estimate + 1.9208 / people) / (1 + 3.8416 / people) as middle,
-        1.96 * sqrt(estimate * (1 - estimate) / people + 0.9604 / people / people) / (1 + 3.8416 / people) as half
-    from cumulated
 )
 
 select
@@ -159,7 +149,6 @@ select
     people,
     transitions,
     estimate,
-    greatest(least(middle - half, estimate), 0) as low,
-    least(greatest(middle + half, estimate), 1) as high
+    wilson_low(estimate, people) as low,
+    wilson_high(estimate, people) as high
 from cumulated
-join wilson using (time_of_day, model, metres)
