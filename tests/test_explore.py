@@ -161,13 +161,13 @@ def test_a_write_fails_and_says_so(server: Server, lab_file: Path, query: str) -
 
 def test_a_write_inside_a_select_fails_too(sandbox: Sandbox) -> None:
     with pytest.raises(QueryError, match="the playground only reads"):
-        sandbox.ask("with x as (delete from counts.release returning *) select * from x")
+        sandbox.run("with x as (delete from counts.release returning *) select * from x")
 
 
 @pytest.mark.parametrize("query", FILES)
 def test_files_are_out_of_reach(sandbox: Sandbox, lab_file: Path, query: str) -> None:
     with pytest.raises(QueryError, match="files, extensions and settings are out of reach here"):
-        sandbox.ask(query.format(file=lab_file.with_name("records.csv")))
+        sandbox.run(query.format(file=lab_file.with_name("records.csv")))
 
 
 def test_neither_a_file_as_a_table_nor_a_variable_of_python_can_be_read(
@@ -178,7 +178,7 @@ def test_neither_a_file_as_a_table_nor_a_variable_of_python_can_be_read(
     monkeypatch.setattr("trajlab.explore.sandbox.frame", pl.DataFrame({"secret": [1]}), raising=False)
     for name in (f"'{file}'", "frame"):
         with pytest.raises(QueryError, match="does not exist|out of reach here"):
-            sandbox.ask(f"select * from {name}")
+            sandbox.run(f"select * from {name}")
 
 
 @pytest.mark.parametrize(
@@ -197,17 +197,17 @@ def copied(lab_file: Path, tmp_path: Path) -> Path:
 
 def test_rows_and_time_are_limited(copied: Path) -> None:
     with Sandbox(copied, seconds=3, rows=10, memory_limit="1GB") as sandbox:
-        frame, more = sandbox.ask("select * from range(1000000000)")
+        frame, more = sandbox.run("select * from range(1000000000)")
         assert (len(frame), more) == (10, True)
-        frame, more = sandbox.ask("select * from range(10)")
+        frame, more = sandbox.run("select * from range(10)")
         assert (len(frame), more) == (10, False)
         began = time.monotonic()
         with pytest.raises(QueryError, match=r"stopped after 3 seconds: ask for less"):
-            sandbox.ask(
+            sandbox.run(
                 "select count(*) from range(1000000) as a, range(1000000) as b where hash(a.range, b.range) = 1"
             )
         assert time.monotonic() - began < 60
-        assert sandbox.ask("select 1 as one")[0].item() == 1
+        assert sandbox.run("select 1 as one")[0].item() == 1
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems do not heed a limit of address space")
@@ -215,8 +215,8 @@ def test_memory_that_the_engine_does_not_count_is_limited(copied: Path) -> None:
     with Sandbox(copied, seconds=600, rows=10, memory_limit="500MB") as sandbox:
         for _ in range(2):
             with pytest.raises(QueryError, match="more memory is needed than allowed: ask for less"):
-                sandbox.ask("select list_sort(range(200000000))")
-            assert sandbox.ask("select 1 as one")[0].item() == 1
+                sandbox.run("select list_sort(range(200000000))")
+            assert sandbox.run("select 1 as one")[0].item() == 1
         used = Path(f"/proc/{sandbox._queries._process.pid}/limits").read_text()
         space = re.search(r"Max address space +(\d+) ", used)
         assert space is not None
@@ -229,8 +229,8 @@ ENDLESS = "select levenshtein(repeat('ab', 1000000), repeat('ba', 1000000)) as f
 def test_a_query_that_cannot_be_interrupted_is_ended(copied: Path) -> None:
     with Sandbox(copied, seconds=3, rows=10, memory_limit="1GB") as sandbox:
         with pytest.raises(QueryError, match="stopped after 3 seconds: ask for less"):
-            sandbox.ask(ENDLESS)
-        assert sandbox.ask("select 1 as one")[0].item() == 1
+            sandbox.run(ENDLESS)
+        assert sandbox.run("select 1 as one")[0].item() == 1
 
 
 def test_a_slow_query_holds_no_page_and_its_end_is_not_that_of_the_next(copied: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_slow_query_holds_no_page_and_its_end_is_not_that_of_the_next(copied: 
 
 def test_an_answer_has_a_size(sandbox: Sandbox) -> None:
     with pytest.raises(QueryError, match="the answer has more than 16 MB: ask for fewer rows, or shorter text"):
-        sandbox.ask("select repeat('x' || range, 500000) as long from range(20)")
+        sandbox.run("select repeat('x' || range, 500000) as long from range(20)")
 
 
 BEYOND = [
@@ -331,8 +331,8 @@ def test_outlines_become_a_map_and_names_are_escaped() -> None:
 
 
 def test_one_release_one_run_and_one_question_can_be_chosen(server: Server, sandbox: Sandbox) -> None:
-    run, release = sandbox.ask("select run_id, release_id from study.run where attack = 'xu2017'")[0].row(0)
-    (question,) = sandbox.ask("select risk_id from study.risk where knowledge like 'points:2%'")[0].row(0)
+    run, release = sandbox.run("select run_id, release_id from study.run where attack = 'xu2017'")[0].row(0)
+    (question,) = sandbox.run("select risk_id from study.risk where knowledge like 'points:2%'")[0].row(0)
     chosen = {"release": release, "run": run, "question": question, "part": "recovery"}
     status, _, text = ask(server, f"/{TOKEN}/?{urlencode(chosen)}")
     assert status == 200
@@ -347,7 +347,7 @@ def test_one_release_one_run_and_one_question_can_be_chosen(server: Server, sand
 
 
 def test_every_table_has_a_page_and_the_secret_is_not_on_it(server: Server, sandbox: Sandbox) -> None:
-    secret = sandbox.ask("select secret from study.secret")[0].item()
+    secret = sandbox.run("select secret from study.secret")[0].item()
     for table in catalogue():
         status, _, text = ask(server, f"/{TOKEN}/tables?{urlencode({'name': table})}")
         assert status == 200

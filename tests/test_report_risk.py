@@ -13,7 +13,7 @@ from test_report import HOSTILE, Page
 
 import trajlab as tl
 from trajlab.report import exposure, naming, render, words
-from trajlab.report.questions import those
+from trajlab.report.questions import count_targets
 from trajlab.report.sections import reidentification
 
 KNOWN = ("top:1", "top:2", "points:2", "points:10")
@@ -284,9 +284,12 @@ def test_knowledge_has_words(text: str, told: str) -> None:
 
 
 def test_who_was_looked_for_is_counted_in_the_right_noun() -> None:
-    assert those({"people": 1, "protection": "none"}) == "1 person"
-    assert those({"people": 2000, "protection": "none"}, {"people": 90, "protection": "none"}) == "90 to 2,000 people"
-    assert those({"people": 1, "protection": "cut:6h"}) == "1 piece of a trace"
+    assert count_targets({"people": 1, "protection": "none"}) == "1 person"
+    assert (
+        count_targets({"people": 2000, "protection": "none"}, {"people": 90, "protection": "none"})
+        == "90 to 2,000 people"
+    )
+    assert count_targets({"people": 1, "protection": "cut:6h"}) == "1 piece of a trace"
 
 
 def test_the_secret_of_protected_traces_is_not_on_the_page(city: Path, page: str) -> None:

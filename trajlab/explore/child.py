@@ -42,7 +42,7 @@ def main(settings: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who asks
     con = connect(settings["path"], memory_limit=settings["memory_limit"], threads=settings["threads"], read_only=True)
     con.execute("set temp_directory = $folder", {"folder": settings["spill"]})
-    held = _held(con)
+    held = _memory(con)
     con.execute("set max_temp_directory_size = $size", {"size": f"{4 * held} bytes"})
     ((threads,),) = con.execute("select current_setting('threads')").fetchall()
     for setting in LOCKED:
@@ -97,17 +97,17 @@ def _why(error: Exception) -> str:
     return one_line(error) if isinstance(error, duckdb.Error) else str(error)
 
 
-def _write(told: Mapping[str, Any], body: Any = b"") -> None:
+def _write(message: Mapping[str, Any], body: Any = b"") -> None:
     out = sys.stdout.buffer
-    out.write(json.dumps(told).encode() + b"\n")
+    out.write(json.dumps(message).encode() + b"\n")
     out.write(body)
     out.flush()
 
 
-def _held(con: duckdb.DuckDBPyConnection) -> int:
+def _memory(con: duckdb.DuckDBPyConnection) -> int:
     """Bytes that the engine may hold, from its own spelling: '1.8 GiB'."""
-    ((told,),) = con.execute("select current_setting('memory_limit')").fetchall()
-    number, unit = told.split()
+    ((spelled,),) = con.execute("select current_setting('memory_limit')").fetchall()
+    number, unit = spelled.split()
     return int(float(number) * _UNITS[unit])
 
 

@@ -26,41 +26,41 @@ SECRET = "study.secret"
 
 _FIRST = "select * from report.summary"
 _NAMES = {"": "Look", "tables": "Tables", "sql": "SQL"}
-Asked = dict[str, str]
+Choices = dict[str, str]
 
 
 class NoSuchPageError(TrajlabError):
     """An address that leads nowhere."""
 
 
-def render(sandbox: Sandbox, place: str, asked: Asked) -> str:
+def render(sandbox: Sandbox, place: str, choices: Choices) -> str:
     """The page at an address."""
     if place not in _PAGES:
         raise NoSuchPageError(f"there is no page {words.short(place)!r} here")
-    return _document(sandbox, place, _PAGES[place](sandbox, asked))
+    return _document(sandbox, place, _PAGES[place](sandbox, choices))
 
 
-def trouble(sandbox: Sandbox, told: str) -> str:
-    return _document(sandbox, None, [tag("h1", "That did not work"), tag("p", told, cls="trouble", role="alert")])
+def trouble(sandbox: Sandbox, text: str) -> str:
+    return _document(sandbox, None, [tag("h1", "That did not work"), tag("p", text, cls="trouble", role="alert")])
 
 
-def _look(sandbox: Sandbox, asked: Asked) -> Child:
+def _draw_chosen(sandbox: Sandbox, choices: Choices) -> Child:
     """One release through the sections of the report, with one run and one question in full."""
     with sandbox.one_at_a_time:
-        return _looked(sandbox, asked)
+        return _draw_release(sandbox, choices)
 
 
-def _looked(sandbox: Sandbox, asked: Asked) -> Child:
+def _draw_release(sandbox: Sandbox, choices: Choices) -> Child:
     contents = Contents.of(sandbox.lab)
     if not contents.releases:
         return [tag("h1", sandbox.name), tag("p", "Nothing is published yet: make a release, then open this again.")]
     chosen = next(
-        (release for release in contents.releases if release.id == asked.get("release")), contents.releases[0]
+        (release for release in contents.releases if release.id == choices.get("release")), contents.releases[0]
     )
     here = contents.only(chosen)
     shown = _parts(sandbox, here)
-    now, body = next((each for each in shown if each[0].name == asked.get("part")), shown[0])
-    keep = {name: value for name, value in asked.items() if name in ("run", "question")}
+    now, body = next((each for each in shown if each[0].name == choices.get("part")), shown[0])
+    keep = {name: value for name, value in choices.items() if name in ("run", "question")}
     links = [
         tag(
             "a",
@@ -72,9 +72,9 @@ def _looked(sandbox: Sandbox, asked: Asked) -> Child:
     ]
     return [
         tag("h1", sandbox.name),
-        picking.form(contents, chosen, now.name, asked),
-        picking.run(here, asked.get("run", "")),
-        picking.question(here, asked.get("question", "")),
+        picking.form(contents, chosen, now.name, choices),
+        picking.run(here, choices.get("run", "")),
+        picking.question(here, choices.get("question", "")),
         tag("nav", tag("ul", [tag("li", link) for link in links], cls="parts"), aria_label="Parts"),
         tag("section", tag("h2", now.title), body, id=now.name),
     ]
@@ -84,21 +84,21 @@ def _parts(sandbox: Sandbox, here: Contents) -> list[tuple[sections.Section, Htm
     """The sections of one release, drawn once: the lab does not change while it is open here."""
     release = here.releases[0].id
     if release not in sandbox.drawn:
-        drawn = [(section, section.render(here)) for section in sections.found()]
+        drawn = [(section, section.render(here)) for section in sections.load_all()]
         sandbox.drawn[release] = [(section, body) for section, body in drawn if body is not None]
     return sandbox.drawn[release]
 
 
-def _tables(sandbox: Sandbox, asked: Asked) -> Child:
+def _tables(sandbox: Sandbox, choices: Choices) -> Child:
     """Every table in a line, or one with its meaning and first rows."""
-    if "name" not in asked:
+    if "name" not in choices:
         lines = [
             tag("tr", tag("th", _to_table(query), scope="row"), tag("td", query.summary))
             for query in sorted(catalogue().values(), key=lambda query: query.file)
         ]
-        listed = tag("div", tag("table", tag("tbody", lines)), cls="scroll", tabindex=0)
-        return [tag("h1", "Tables"), tag("div", listed, cls="block")]
-    query = Query.load(asked["name"])
+        rows = tag("div", tag("table", tag("tbody", lines)), cls="scroll", tabindex=0)
+        return [tag("h1", "Tables"), tag("div", rows, cls="block")]
+    query = Query.load(choices["name"])
     columns = [
         tag("tr", tag("th", column.name, scope="row"), tag("td", column.type), tag("td", column.meaning))
         for column in query.columns
@@ -139,11 +139,11 @@ def _whole(value: int | None) -> str:
     return words.NOTHING if value is None else str(value)
 
 
-def _sql(sandbox: Sandbox, asked: Asked) -> Child:
-    query = asked.get("query", _FIRST)
+def _sql(sandbox: Sandbox, choices: Choices) -> Child:
+    query = choices.get("query", _FIRST)
     answer: Child = None
-    if "run" in asked:
-        answer = _answered(sandbox, query)
+    if "run" in choices:
+        answer = _draw_answer(sandbox, query)
     keys = tag("span", "Ctrl+Enter runs it", cls="note")
     limits = f"Read-only; at most {sandbox.rows:,} rows and {sandbox.seconds:g} seconds."
     box = tag("textarea", query, name="query", id="query", spellcheck="false", autofocus=answer is None)
@@ -174,7 +174,7 @@ def _sql(sandbox: Sandbox, asked: Asked) -> Child:
             tag(
                 "aside",
                 tag("h2", "Tables"),
-                [_described(query) for query in _listed()],
+                [_draw_columns(query) for query in _relations()],
                 tabindex=0,
                 aria_label="Tables",
             ),
@@ -183,15 +183,15 @@ def _sql(sandbox: Sandbox, asked: Asked) -> Child:
     ]
 
 
-def _answered(sandbox: Sandbox, query: str) -> Child:
+def _draw_answer(sandbox: Sandbox, query: str) -> Child:
     try:
-        frame, more = sandbox.ask(query)
+        frame, more = sandbox.run(query)
     except QueryError as error:
         return tag("p", str(error), cls="trouble", role="alert")
-    told = f"{words.counted(len(frame), 'row')}{', and there are more' if more else ''}"
+    text = f"{words.count(len(frame), 'row')}{', and there are more' if more else ''}"
     return tag(
         "div",
-        tag("p", told, role="status"),
+        tag("p", text, role="status"),
         pictures.of(frame),
         _rows("The answer", frame.drop("polygon", strict=False)),
         cls="block",
@@ -199,11 +199,11 @@ def _answered(sandbox: Sandbox, query: str) -> Child:
     )
 
 
-def _listed() -> list[Query]:
+def _relations() -> list[Query]:
     return sorted(catalogue().values(), key=lambda query: query.file)
 
 
-def _described(query: Query) -> Html:
+def _draw_columns(query: Query) -> Html:
     columns = [
         tag("div", tag("dt", tag("code", column.name), f" {column.type.lower()}"), tag("dd", column.meaning))
         for column in query.columns
@@ -231,4 +231,4 @@ def _document(sandbox: Sandbox, place: str | None, body: Child) -> str:
     )
 
 
-_PAGES: dict[str, Callable[[Sandbox, Asked], Child]] = {"": _look, "tables": _tables, "sql": _sql}
+_PAGES: dict[str, Callable[[Sandbox, Choices], Child]] = {"": _draw_chosen, "tables": _tables, "sql": _sql}

@@ -26,7 +26,7 @@ from report.crowd_size where risk_id = $risk_id
 order by k"""
 
 
-def form(contents: Contents, chosen: Published, part: str, asked: dict[str, str]) -> Html:
+def form(contents: Contents, chosen: Published, part: str, choices: dict[str, str]) -> Html:
     """Three lists: changing one shows the page again."""
     releases = [(release.id, release.name) for release in contents.releases]
     runs = [("", "none in full"), *_runs(contents, chosen).items()]
@@ -34,8 +34,8 @@ def form(contents: Contents, chosen: Published, part: str, asked: dict[str, str]
     return tag(
         "form",
         _list("Release", "release", releases, chosen.id),
-        _list("Attack", "run", runs, asked.get("run", "")),
-        _list("Adversary", "question", questions, asked.get("question", "")),
+        _list("Attack", "run", runs, choices.get("run", "")),
+        _list("Adversary", "question", questions, choices.get("question", "")),
         tag("input", type="hidden", name="part", value=part),
         tag("button", "Show"),
         method="get",
@@ -88,10 +88,10 @@ def _runs(contents: Contents, release: Published) -> dict[str, str]:
 
 
 def _questions(contents: Contents, release: Published) -> dict[str, str]:
-    asked = Questions.of(contents, release)
-    return {} if asked is None else {row["risk_id"]: asked.called(row) for row in asked.rows}
+    questions = Questions.of(contents, release)
+    return {} if questions is None else {row["risk_id"]: questions.name_of(row) for row in questions.rows}
 
 
-def _list(told: str, name: str, options: Sequence[tuple[str, str]], chosen: str) -> Html:
-    listed = [tag("option", label, value=value, selected=value == chosen) for value, label in options]
-    return tag("label", told, tag("select", listed, name=name))
+def _list(label: str, name: str, options: Sequence[tuple[str, str]], chosen: str) -> Html:
+    items = [tag("option", text, value=value, selected=value == chosen) for value, text in options]
+    return tag("label", label, tag("select", items, name=name))

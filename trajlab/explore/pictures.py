@@ -42,8 +42,8 @@ def _map(frame: pl.DataFrame, number: str) -> Html | None:
     names = known[label].cast(pl.String).fill_null("").to_list() if label else [""] * len(known)
     titles = [f"{words.short(name)}\n{number} {words.number(value)}" for name, value in zip(names, values, strict=True)]
     plane = LocalMetres(middle.x, middle.y)
-    told = f"Map by {number}"
-    return maps.draw(told, known["polygon"].to_list(), values, abs(values), titles, plane, number)
+    description = f"Map by {number}"
+    return maps.draw(description, known["polygon"].to_list(), values, abs(values), titles, plane, number)
 
 
 def _bars(frame: pl.DataFrame, label: str, number: str) -> Html | None:

@@ -42,7 +42,7 @@ class Queries:
         self._closed = self._ready = False
         self._start()
 
-    def ask(self, sql: str) -> tuple[pl.DataFrame, bool]:
+    def run(self, sql: str) -> tuple[pl.DataFrame, bool]:
         """The answer to one SELECT, and whether there is more of it than the limit lets through."""
         with self._one_at_a_time:
             if not self._ready:
@@ -50,21 +50,21 @@ class Queries:
             late = threading.Event()
             try:
                 with self._ended_after(late):
-                    told, body = self._asked(sql)
+                    message, body = self._send(sql)
             except OSError:
-                told, body = None, b""
-            if told is None:
+                message, body = None, b""
+            if message is None:
                 self._replace()
                 raise QueryError(self._why_it_ended(late=late.is_set()))
-            if told.get("spent"):  # what it took, it may keep
+            if message.get("spent"):  # what it took, it may keep
                 self._replace()
-        if "error" in told:
-            raise QueryError(told["error"])
+        if "error" in message:
+            raise QueryError(message["error"])
         try:
             frame = pl.DataFrame(pl.from_arrow(pa.ipc.open_stream(body).read_all()))
         except (pl.exceptions.PolarsError, pa.ArrowException) as error:
             raise QueryError("a column has a type that frames cannot hold: cast it, to text perhaps") from error
-        return frame, told["more"]
+        return frame, message["more"]
 
     def close(self) -> None:
         """End whatever runs."""
@@ -73,22 +73,22 @@ class Queries:
         with self._one_at_a_time:
             self._end()
 
-    def _asked(self, sql: str) -> tuple[dict[str, Any] | None, bytes]:
+    def _send(self, sql: str) -> tuple[dict[str, Any] | None, bytes]:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(json.dumps(sql).encode() + b"\n")
         process.stdin.flush()
-        told = self._read()
-        size = 0 if told is None else told.get("bytes", 0)
+        message = self._read()
+        size = 0 if message is None else message.get("bytes", 0)
         body = process.stdout.read(size)
-        return (told if len(body) == size else None), body
+        return (message if len(body) == size else None), body
 
     def _read(self) -> dict[str, Any] | None:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        told: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
-        return told
+        message: dict[str, Any] | None = json.loads(line) if line.endswith(b"\n") else None
+        return message
 
     @contextlib.contextmanager
     def _ended_after(self, late: threading.Event) -> Iterator[None]:

@@ -41,9 +41,9 @@ class Sandbox:
         self.one_at_a_time = threading.Lock()
         self.drawn: dict[str, list[tuple[Section, Html]]] = {}
 
-    def ask(self, sql: str) -> tuple[pl.DataFrame, bool]:
+    def run(self, sql: str) -> tuple[pl.DataFrame, bool]:
         """The answer to one SELECT, and whether there is more of it than the limit lets through."""
-        return self._queries.ask(sql)
+        return self._queries.run(sql)
 
     def stop(self) -> None:
         """End what is under way, here and in the other process."""

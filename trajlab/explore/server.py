@@ -111,13 +111,13 @@ class Handler(BaseHTTPRequestHandler):
                 HTTPStatus.OK, Path(__file__).with_name("keys.js").read_text(encoding="utf-8"), "text/javascript"
             )
         else:
-            asked = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
-            self._page(rest[0], asked | form)
+            choices = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
+            self._page(rest[0], choices | form)
 
-    def _page(self, place: str, asked: dict[str, str]) -> None:
+    def _page(self, place: str, choices: dict[str, str]) -> None:
         status, text = HTTPStatus.OK, ""
         try:
-            text = pages.render(self.server.sandbox, place, asked)
+            text = pages.render(self.server.sandbox, place, choices)
         except pages.NoSuchPageError as error:
             status, text = HTTPStatus.NOT_FOUND, pages.trouble(self.server.sandbox, str(error))
         except TrajlabError as error:
@@ -126,8 +126,8 @@ class Handler(BaseHTTPRequestHandler):
             if self.server.sandbox.closing:
                 return
             traceback.print_exc()
-            told = "this page cannot be made: a bug in trajlab, told where trajlab explore was started"
-            status, text = HTTPStatus.INTERNAL_SERVER_ERROR, pages.trouble(self.server.sandbox, told)
+            message = "this page cannot be made: a bug in trajlab, told where trajlab explore was started"
+            status, text = HTTPStatus.INTERNAL_SERVER_ERROR, pages.trouble(self.server.sandbox, message)
         self._send(status, text, "text/html")
 
     def _send(self, status: HTTPStatus, text: str, kind: str = "text/plain", **more: str) -> None:

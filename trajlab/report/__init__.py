@@ -75,5 +75,5 @@ def render(lab: Lab, *, examples: int = 0) -> str:
     from trajlab.report.contents import Contents
 
     contents = Contents.of(lab, examples=examples)
-    shown = [(section, body) for section in sections.found() if (body := section.render(contents)) is not None]
+    shown = [(section, body) for section in sections.load_all() if (body := section.render(contents)) is not None]
     return page.document(overview.render(contents), shown, examples=examples)

@@ -110,8 +110,8 @@ def _missing(lab: Lab) -> frozenset[str]:
 
 def _names(rows: list[dict[str, Any]]) -> list[str]:
     """The kind of cells, then only those settings in which the releases differ, then the id."""
-    told = listing.differences(rows, besides=("index_name",))
-    names = [" · ".join([words.cells(row["index_name"]), *more]) for row, more in zip(rows, told, strict=True)]
+    differing = listing.differences(rows, besides=("index_name",))
+    names = [" · ".join([words.cells(row["index_name"]), *more]) for row, more in zip(rows, differing, strict=True)]
     return [
         f"{name} ({row['release_id']})" if names.count(name) > 1 else name
         for name, row in zip(names, rows, strict=True)

@@ -30,8 +30,8 @@ order by trait, unique_share desc, value"""
 ALL_GROUPS = "select count(*) as groups from metrics.risk_by_group where risk_id = $risk_id"
 
 
-def cells(contents: Contents, asked: Questions, release: Published) -> Html | None:
-    row = asked.worst("exposing_cells")
+def cells(contents: Contents, questions: Questions, release: Published) -> Html | None:
+    row = questions.worst("exposing_cells")
     if row is None:
         return None
     answer = contents.load_answer(CELLS, risk_id=row["risk_id"])
@@ -42,7 +42,7 @@ def cells(contents: Contents, asked: Questions, release: Published) -> Html | No
     heads = {"people": "Known of"}
     people = frame["singled_out"].cast(pl.Float64).to_numpy()
     drawing = maps.draw(
-        f"Map of {words.counted(len(frame), 'cell')} by people singled out, {release.name}",
+        f"Map of {words.count(len(frame), 'cell')} by people singled out, {release.name}",
         frame["polygon"].to_list(),
         people,
         people,
@@ -57,7 +57,7 @@ def cells(contents: Contents, asked: Questions, release: Published) -> Html | No
         if drawing is not None
         else table("Cells by people singled out", short.frame.head(20), show=SHARES, heads=heads),
         short,
-        note=f"People singled out of whom this cell is known ({asked.called(row)}). "
+        note=f"People singled out of whom this cell is known ({questions.name_of(row)}). "
         + ("Cells that single out nobody are not drawn." if drawing is not None else "These cells are on no map."),
         show=SHARES,
         heads=heads,
@@ -71,8 +71,8 @@ def _titles(frame: pl.DataFrame) -> list[str]:
     ]
 
 
-def hours(contents: Contents, asked: Questions, release: Published) -> Html | None:
-    row = asked.worst("exposing_slots")
+def hours(contents: Contents, questions: Questions, release: Published) -> Html | None:
+    row = questions.worst("exposing_slots")
     if row is None:
         return None
     answer = contents.load_answer(HOURS, risk_id=row["risk_id"])
@@ -84,14 +84,15 @@ def hours(contents: Contents, asked: Questions, release: Published) -> Html | No
         "Hours that give people away",
         charts.columns(f"Share of known points that are of people singled out, {release.name}", bars, say=words.share),
         answer,
-        note=f"Share of the points known at this hour of the day that are of people singled out ({asked.called(row)}). "
+        note="Share of the points known at this hour of the day that are of people singled out "
+        f"({questions.name_of(row)}). "
         f"The most exposing hour begins at {most[0]}: {words.share(most[1])}.",
         show=SHARES,
     )
 
 
-def groups(contents: Contents, asked: Questions) -> Html | None:
-    ranked = sorted(asked.rows, key=lambda row: (row is not asked.lead, -share(row)))
+def groups(contents: Contents, questions: Questions) -> Html | None:
+    ranked = sorted(questions.rows, key=lambda row: (row is not questions.lead, -share(row)))
     for row in ranked:
         everything = contents.load_answer(ALL_GROUPS, risk_id=row["risk_id"]).frame
         if len(everything) and everything["groups"][0]:
@@ -100,7 +101,7 @@ def groups(contents: Contents, asked: Questions) -> Html | None:
         return None
     answer = contents.load_answer(GROUPS, risk_id=row["risk_id"], smallest=SMALLEST_GROUP)
     small = int(everything["groups"][0]) - len(answer.frame)
-    hidden = f" {words.counted(small, 'group')} of fewer than {SMALLEST_GROUP} people not shown." if small else ""
+    hidden = f" {words.count(small, 'group')} of fewer than {SMALLEST_GROUP} people not shown." if small else ""
     show = {**SHARES, "trait": _short, "value": _short}
     heads = {**HEADS, "trait": "Group by"}
     shown = answer.drop("risk_id", "persons").frame
@@ -108,7 +109,7 @@ def groups(contents: Contents, asked: Questions) -> Html | None:
         join(
             tag("h3", "Risk by group"),
             tag("p", f"A mean hides those who stand out, so the worst tenth is beside it.{hidden}", cls="note"),
-            table(f"By group: {asked.called(row)}", shown, show=show, heads=heads) if len(shown) else None,
+            table(f"By group: {questions.name_of(row)}", shown, show=show, heads=heads) if len(shown) else None,
         ),
         answer,
     )

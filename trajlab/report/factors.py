@@ -55,7 +55,7 @@ def html(study: Study) -> str:
 
 
 def _title(study: Study) -> str:
-    return f"What {words.listed([_FACTORS[name] for name in study.factors])} change{'s' * _singular(study)}"
+    return f"What {words.join_list([_FACTORS[name] for name in study.factors])} change{'s' * _singular(study)}"
 
 
 def _singular(study: Study) -> bool:
@@ -69,13 +69,13 @@ def _note(study: Study) -> str:
         "slot_minutes": f"slots of {words.span(fixed['slot_minutes'] * 60)}",
         "people": words.people(fixed["people"]),
     }
-    kept = [told for name, told in same.items() if name not in study.factors and _one(study, name)]
+    kept = [text for name, text in same.items() if name not in study.factors and _one(study, name)]
     pairing = _pairing(study.table)
     paired = f" Tracks are paired with people by the {pairing} pairing." if pairing else ""
     return (
         "Accuracy: share of slots in which a recovered track is in the right cell. Unique: share of recovered tracks "
         "whose set of most frequent cells no other track has. Thin lines on the bars are 95% intervals over people."
-        f"{paired} {f'The same throughout: {words.listed(kept)}. ' if kept else ''}Made with trajlab {__version__}."
+        f"{paired} {f'The same throughout: {words.join_list(kept)}. ' if kept else ''}Made with trajlab {__version__}."
     )
 
 
@@ -92,19 +92,19 @@ def _rows(study: Study) -> Iterator[Row]:
     parts = scores.partition_by("attack", *others, maintain_order=True, as_dict=True)
     many = scores["attack"].n_unique() > 1
     for (attack, *setting), rows in parts.items():
-        told = [str(attack)] if many or not others else []
-        told += [_labels(study, name)[value] for name, value in zip(others, setting, strict=True)]
-        yield " · ".join(told), list(_charts(rows, along, labels, " · ".join(told)))
+        texts = [str(attack)] if many or not others else []
+        texts += [_labels(study, name)[value] for name, value in zip(others, setting, strict=True)]
+        yield " · ".join(texts), list(_charts(rows, along, labels, " · ".join(texts)))
 
 
-def _charts(rows: pl.DataFrame, along: str, labels: dict[object, str], told: str) -> Iterator[tuple[str, Groups]]:
+def _charts(rows: pl.DataFrame, along: str, labels: dict[object, str], title: str) -> Iterator[tuple[str, Groups]]:
     settings = {value: labels[value] for value in rows[along].unique(maintain_order=True)}
     accuracy = rows.filter(pl.col("metric") == "accuracy")
     if len(accuracy):
         groups = [(label, _bars(accuracy.filter(pl.col(along) == value), STAGES)) for value, label in settings.items()]
         yield (
             "Accuracy",
-            Groups(f"Accuracy by stage, {told}", list(STAGES.values()), groups, list(YARDSTICKS.values()), 1.0),
+            Groups(f"Accuracy by stage, {title}", list(STAGES.values()), groups, list(YARDSTICKS.values()), 1.0),
         )
     recovered, truth = (rows.filter(of=of, metric="unique_share") for of in ("recovered", "truth"))
     sizes = {k: f"top {k}" for k in range(1, 6)}
@@ -115,7 +115,7 @@ def _charts(rows: pl.DataFrame, along: str, labels: dict[object, str], told: str
     marks = [YARDSTICKS["shuffle"], *(["true trajectories"] if len(truth) else [])]
     yield (
         "Unique",
-        Groups(f"Share of recovered tracks that are unique, {told}", list(sizes.values()), groups, marks, 1.0),
+        Groups(f"Share of recovered tracks that are unique, {title}", list(sizes.values()), groups, marks, 1.0),
     )
 
 
@@ -148,8 +148,8 @@ def _pairing(scores: pl.DataFrame) -> str:
 def _labels(study: Study, factor: str) -> dict[object, str]:
     values = study.table[factor].unique(maintain_order=True).to_list()
     if factor == "index":
-        told = [words.cells(value) for value in values]
-        return dict(zip(values, told if len(set(told)) == len(told) else values, strict=True))
+        texts = [words.cells(value) for value in values]
+        return dict(zip(values, texts if len(set(texts)) == len(texts) else values, strict=True))
     if factor == "slot_minutes":
         return {value: words.span(value * 60) for value in values}
     return {value: words.people(value) for value in values}

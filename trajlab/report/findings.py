@@ -23,7 +23,7 @@ class Finding:
     """A share between 0 and 1, said in words that follow it: 51% "of slots: an adversary …"."""
 
     value: float
-    told: Child
+    sentence: Child
     low: float | None = None
     high: float | None = None
     yardsticks: Mapping[str, float | None] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def _card(section: str, title: str, finding: Finding) -> Html:
         tag("h2", tag("a", title, href=f"#{section}")),
         tag("p", tag("b", words.share(finding.value)), within, cls="big"),
         _line(finding, [value for _, value in yardsticks]),
-        tag("p", finding.told, cls="told"),
+        tag("p", finding.sentence, cls="told"),
         tag("ul", marks, cls="marks") if marks else None,
         cls="card finding",
     )
@@ -72,5 +72,5 @@ def _line(finding: Finding, yardsticks: Sequence[float]) -> Html:
             if n == 0
             else tag("circle", cx=at(value), cy=middle, r=4, cls="mark")
         )
-    told = f"{words.share(finding.value)} on a line from 0% to 100%, beside its yardsticks"
-    return tag("svg", drawn, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label=told, cls="chart gauge")
+    sentence = f"{words.share(finding.value)} on a line from 0% to 100%, beside its yardsticks"
+    return tag("svg", drawn, viewBox=f"0 0 {_WIDTH} {_HEIGHT}", role="img", aria_label=sentence, cls="chart gauge")

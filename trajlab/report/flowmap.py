@@ -41,12 +41,12 @@ def between(contents: Contents, tradeoff_id: str, zones: str, flows: str) -> Htm
     frame = answer.frame
     if not len(frame):
         return None
-    larger = words.uncapitalised(words.cells(frame["index_name"][0]))
+    larger = words.lower_first(words.cells(frame["index_name"][0]))
     drawing = draw(frame, ("As released", f"With {larger}"))
     if drawing is None:
         return None
     many, every = len(frame), int(frame["pairs"][0])
-    which = f"The largest {many:,} of {every:,} flows" if every > many else f"All {words.counted(every, 'flow')}"
+    which = f"The largest {many:,} of {every:,} flows" if every > many else f"All {words.count(every, 'flow')}"
     return figure(
         f"Flows between zones, before and after: {FLOWS[flows]}",
         drawing,
@@ -111,8 +111,8 @@ def _width(flow: float, most: float) -> float:
 
 
 def _side(name: str, ground: Html, lines: list[Html], scale: float, size: tuple[int, int]) -> Html:
-    told = f"Map of {words.counted(len(lines), 'flow')} between zones: {name}"
-    svg = tag("svg", ground, lines, viewBox=f"0 0 {size[0]} {size[1]}", role="img", aria_label=told, cls="flows")
+    description = f"Map of {words.count(len(lines), 'flow')} between zones: {name}"
+    svg = tag("svg", ground, lines, viewBox=f"0 0 {size[0]} {size[1]}", role="img", aria_label=description, cls="flows")
     fits = f"max-width:{_TALLEST * size[0] / size[1]:.1f}rem"
     sheet = tag("div", tag("div", svg, maps.scale_bar(scale, size[0]), style=fits), cls="sheet")
     return tag("div", tag("h4", name), sheet)

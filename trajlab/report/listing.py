@@ -15,17 +15,17 @@ order by index_name, slot_seconds, fill, min_count, people, release_id"""
 
 Row = Mapping[str, Any]
 
-_TOLD: dict[str, Callable[[Row], str]] = {
+_WORDING: dict[str, Callable[[Row], str]] = {
     "index_name": lambda row: words.cells(row["index_name"]),
     "slot_seconds": lambda row: words.span(row["slot_seconds"]),
     "fill": lambda row: f"fill {row['fill']}",
     "min_count": lambda row: f"counts from {row['min_count']}",
     "people": lambda row: "people unknown" if row["people"] is None else words.people(row["people"]),
     "starts": lambda row: f"from {row['starts']:%Y-%m-%d}" if dated(row) else "without dates",
-    "slots": lambda row: words.counted(row["slots"], "slot"),
+    "slots": lambda row: words.count(row["slots"], "slot"),
     "tz": lambda row: f"hours of {row['tz']}",
     "last_source": lambda row: (
-        "made elsewhere" if row["last_source"] is None else f"records of {words.counted(row['last_source'], 'source')}"
+        "made elsewhere" if row["last_source"] is None else f"records of {words.count(row['last_source'], 'source')}"
     ),
 }
 _SETTINGS: dict[str, Callable[[Any], str]] = {
@@ -39,21 +39,21 @@ _SETTINGS: dict[str, Callable[[Any], str]] = {
 
 def lines(rows: Sequence[Row]) -> list[str]:
     """One line for each release: its id, cells, slots, filling and smallest count, and whatever else differs."""
-    told = differences(rows, besides=("index_name", "slot_seconds", "fill", "min_count"))
+    differing = differences(rows, besides=("index_name", "slot_seconds", "fill", "min_count"))
     return [
         f"{row['release_id']} ({row['index_name']}, {row['slot_seconds'] / 60:g} min, "
-        f"{', '.join([_TOLD['fill'](row), _TOLD['min_count'](row), *more])})"
-        for row, more in zip(rows, told, strict=True)
+        f"{', '.join([_WORDING['fill'](row), _WORDING['min_count'](row), *more])})"
+        for row, more in zip(rows, differing, strict=True)
     ]
 
 
 def differences(rows: Sequence[Row], *, besides: Sequence[str] = ()) -> list[list[str]]:
     """For each release, its value of every setting in which the releases differ, in words; of some, none."""
     settings = [json.loads(row["settings"]) if row["settings"] else {} for row in rows]
-    columns = [key for key in _TOLD if key not in besides and len({row[key] for row in rows}) > 1]
+    columns = [key for key in _WORDING if key not in besides and len({row[key] for row in rows}) > 1]
     named = [key for key in _SETTINGS if len({repr(one.get(key)) for one in settings if one}) > 1]
     return [
-        [_TOLD[key](row) for key in columns] + [_SETTINGS[key](one[key]) for key in named if one]
+        [_WORDING[key](row) for key in columns] + [_SETTINGS[key](one[key]) for key in named if one]
         for row, one in zip(rows, settings, strict=True)
     ]
 

@@ -23,7 +23,7 @@ _COMBINED = {
 
 def runs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The attack, then only those settings, and the seed, in which its runs on this release differ."""
-    told = {}
+    texts = {}
     for row in rows:
         same = [other for other in rows if other["attack"] == row["attack"]]
         settings = [json.loads(other["settings"]) for other in same]
@@ -32,35 +32,35 @@ def runs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
         parts = [YARDSTICKS.get(row["attack"], row["attack"])]
         parts += [f"{key.replace('_', ' ')} {own[key]}" for key in differing]
         parts += [f"seed {row['seed']}"] if len({other["seed"] for other in same}) > 1 else []
-        told[row["run_id"]] = ", ".join(parts)
-    return told
+        texts[row["run_id"]] = ", ".join(parts)
+    return texts
 
 
 def traces(rows: Sequence[Mapping[str, Any]], run_names: Mapping[str, str]) -> dict[str, str]:
     """True traces by what counts as a visit, or tracks by the run that recovered them; then what was done to them."""
-    told = {}
+    texts = {}
     for row in rows:
         run, done = row["run_id"], row["protection"]
         name = (
             _BASES.get(row["basis"], row["basis"]) if run is None else f"tracks recovered by {run_names.get(run, run)}"
         )
-        told[row["traces_id"]] = name if done == "none" else f"{name} after {done}"
-    return _apart(told)
+        texts[row["traces_id"]] = name if done == "none" else f"{name} after {done}"
+    return _distinguish(texts)
 
 
 def questions(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What is known, by risk_id; with the seed and the sample where questions differ in nothing else."""
     asked = sorted({row["knowledge"] for row in rows})
-    known = _apart({text: knowledge(text) for text in asked})
-    told = {}
+    known = _distinguish({text: knowledge(text) for text in asked})
+    texts = {}
     for row in rows:
         same = [other for other in rows if other["knowledge"] == row["knowledge"]]
         parts = [known[row["knowledge"]]]
         parts += [f"seed {row['seed']}"] if len({other["seed"] for other in same}) > 1 else []
         drawn = "everybody" if row["sample"] is None else f"sample of {words.number(row['sample'])}"
         parts += [drawn] if len({other["sample"] for other in same}) > 1 else []
-        told[row["risk_id"]] = ", ".join(parts)
-    return told
+        texts[row["risk_id"]] = ", ".join(parts)
+    return texts
 
 
 def knowledge(text: str) -> str:
@@ -81,13 +81,13 @@ def knowledge(text: str) -> str:
         many = "top place" if size == 1 else f"top {size} places"
         return many + (", any order" if "unordered" in more and size > 1 else "")
     if kind in ("points", "cont"):
-        many = words.counted(size, "point") + (" in a row" if kind == "cont" and size > 1 else "")
+        many = words.count(size, "point") + (" in a row" if kind == "cont" and size > 1 else "")
         return many + (", short traces left out" if "drop" in more else "")
     if kind == "time":
-        return f"worst {words.counted(size, 'visit')}, place and {more[0] if more else 'hour'}"
+        return f"worst {words.count(size, 'visit')}, place and {more[0] if more else 'hour'}"
     if kind in _COMBINED:
         noun = "visit" if kind in ("locations", "sequence") else "place"
-        return f"worst {words.counted(size, noun)} {_COMBINED[kind]}"
+        return f"worst {words.count(size, noun)} {_COMBINED[kind]}"
     return text
 
 
@@ -97,7 +97,7 @@ def picks_the_worst(text: str) -> bool:
     return kind in _COMBINED or kind == "time"
 
 
-def _apart(told: Mapping[str, str]) -> dict[str, str]:
+def _distinguish(texts: Mapping[str, str]) -> dict[str, str]:
     """Names as they are, with what they stand for behind those that would be the same."""
-    names = list(told.values())
-    return {key: name if names.count(name) == 1 else f"{name} ({key})" for key, name in told.items()}
+    names = list(texts.values())
+    return {key: name if names.count(name) == 1 else f"{name} ({key})" for key, name in texts.items()}

@@ -21,8 +21,8 @@ def render(contents: Contents) -> Html:
         return join(
             tag("h1", "Nothing is published yet"),
             tag(
-                "p", "The lab holds ", _strong(words.counted(int(sources["rows_kept"].sum()), "record")), " from ",
-                words.counted(int(sources["files"].sum()), "source"), ", and no release. A release is what would be "
+                "p", "The lab holds ", _strong(words.count(int(sources["rows_kept"].sum()), "record")), " from ",
+                words.count(int(sources["files"].sum()), "source"), ", and no release. A release is what would be "
                 "published: how many people are in each cell during each slot of time.", cls="lede",
             ),
             _next("Publish one, then write this page again:", _RELEASE),
@@ -38,8 +38,8 @@ _INGEST = "trajlab ingest lab.duckdb traces.parquet --kind gps --tz Europe/Lisbo
 _RELEASE = "trajlab release lab.duckdb --index h3:8 --slot 30min\ntrajlab report lab.duckdb -o report.html"
 
 
-def _next(told: str, commands: str) -> Html:
-    return join(tag("p", told), tag("pre", tag("code", commands), tabindex=0))
+def _next(sentence: str, commands: str) -> Html:
+    return join(tag("p", sentence), tag("pre", tag("code", commands), tabindex=0))
 
 
 def _published(contents: Contents) -> Html:
@@ -52,14 +52,16 @@ def _published(contents: Contents) -> Html:
         _found(contents),
         tag("p", _filled(releases), " ", _hidden(releases), cls="lede second"),
         tag("div", cards, cls="cards"),
-        tag("p", f"{words.counted(more, 'more release')} in the table below.", cls="note") if more else None,
+        tag("p", f"{words.count(more, 'more release')} in the table below.", cls="note") if more else None,
     )
 
 
 def _found(contents: Contents) -> Html | None:
     """What the sections have to say at once; where nobody tried anything, that."""
     found = [
-        (section.name, section.title, finding) for section in sections.found() for finding in section.findings(contents)
+        (section.name, section.title, finding)
+        for section in sections.load_all()
+        for finding in section.findings(contents)
     ]
     if found:
         return findings.cards(found)
@@ -74,17 +76,17 @@ def _what(releases: tuple[Published, ...]) -> Child:
     periods = [release.period for release in releases if release.period]
     first, last = min((a for a, _ in periods), default=None), max((b for _, b in periods), default=None)
     lengths = [words.span(seconds) for seconds in sorted({r.row["slot_seconds"] for r in releases})]
-    kinds = sorted(words.uncapitalised(kind) for kind in {words.cells(r.row["index_name"]) for r in releases})
+    kinds = sorted(words.lower_first(kind) for kind in {words.cells(r.row["index_name"]) for r in releases})
     length = (last - first).days + 1 if first and last else max(release.days for release in releases)
-    days = words.counted(length, "day")
-    every = f"every {words.listed(lengths)}".replace("every 1 ", "every ")
+    days = words.count(length, "day")
+    every = f"every {words.join_list(lengths)}".replace("every 1 ", "every ")
     if len(releases) == 1:
-        cells = words.counted(releases[0].row["cells"], "cell")
+        cells = words.count(releases[0].row["cells"], "cell")
         how = [_strong(cells), f" ({kinds[0]})"]
     else:
         how = [
-            _strong(words.counted(len(releases), "release")),
-            f": {words.listed(kinds)}",
+            _strong(words.count(len(releases), "release")),
+            f": {words.join_list(kinds)}",
         ]
     when = f" ({words.between(first, last)}) in " if first and last else " in "
     return [_strong(who), f" {verb} counted {every} over ", _strong(days), when, *how, "."]
@@ -98,7 +100,7 @@ def _alone(releases: tuple[Published, ...]) -> Child:
     low, high = _extremes(releases, "alone")
     alone = _spread(releases, "alone", words.share)
     which = (
-        f" (fewest with {words.uncapitalised(low.name)}, most with {words.uncapitalised(high.name)})"
+        f" (fewest with {words.lower_first(low.name)}, most with {words.lower_first(high.name)})"
         if alone != words.share(low.row["alone"])
         else ""
     )
@@ -134,7 +136,7 @@ def _hidden(releases: tuple[Published, ...]) -> Child:
         return None
     if not limits:
         return "Nothing is suppressed: every count is published, however small."
-    below = f"Suppressing counts below {words.listed([words.number(limit) for limit in limits])} hides "
+    below = f"Suppressing counts below {words.join_list([words.number(limit) for limit in limits])} hides "
     return [below, _strong(_spread(releases, "hidden", words.share)), " of all person-slots."]
 
 
@@ -180,8 +182,8 @@ def _spread(releases: tuple[Published, ...], key: str, say: Callable[[float], st
 
 
 def _extremes(releases: tuple[Published, ...], key: str) -> tuple[Published, Published]:
-    told = [release for release in releases if release.row[key] is not None]
-    return min(told, key=lambda release: release.row[key]), max(told, key=lambda release: release.row[key])
+    known = [release for release in releases if release.row[key] is not None]
+    return min(known, key=lambda release: release.row[key]), max(known, key=lambda release: release.row[key])
 
 
 def _strong(text: str) -> Html:

@@ -31,8 +31,8 @@ class Questions:
 
     answer: Answer
     rows: list[dict[str, Any]]
-    what: dict[str, str]
-    where: dict[str, str]
+    knowledge: dict[str, str]
+    traces: dict[str, str]
 
     @classmethod
     def of(cls, contents: Contents, release: Published) -> Questions | None:
@@ -60,45 +60,45 @@ class Questions:
     @property
     def compared(self) -> dict[str, Any]:
         """Of the first set of traces, the question that was asked of most others too; the worst among equals."""
-        return max(self._of_first, key=lambda row: (len(self.alike(row)), share(row)))
+        return max(self._of_first, key=lambda row: (len(self.same_question(row)), share(row)))
 
     @property
     def _of_first(self) -> list[dict[str, Any]]:
-        first = next(iter(self.where))
+        first = next(iter(self.traces))
         return [row for row in self.rows if row["searched_id"] == first]
 
-    def alike(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def same_question(self, row: dict[str, Any]) -> list[dict[str, Any]]:
         """The same question on every set of traces, true ones first."""
-        return [other for other in self.rows if self.what[other["risk_id"]] == self.what[row["risk_id"]]]
+        return [other for other in self.rows if self.knowledge[other["risk_id"]] == self.knowledge[row["risk_id"]]]
 
     def worst(self, column: str) -> dict[str, Any] | None:
         """The question with the largest share among those that have something in a column."""
         return max((row for row in self.rows if row[column]), key=share, default=None)
 
-    def called(self, row: dict[str, Any]) -> str:
-        return f"{self.what[row['risk_id']]}, {self.where[row['searched_id']]}"
+    def name_of(self, row: dict[str, Any]) -> str:
+        return f"{self.knowledge[row['risk_id']]}, {self.traces[row['searched_id']]}"
 
     @property
-    def told(self) -> list[str]:
+    def notes(self) -> list[str]:
         """What was searched and what counted as a visit, once each, in the order of the sets of traces."""
-        order = list(self.where)
+        order = list(self.traces)
         rows = sorted(self.rows, key=lambda row: order.index(row["searched_id"]))
-        said = dict.fromkeys(f"{describe_basis(row['about'], row['basis'])}." for row in rows)
-        return [words.capitalised(each) for each in said]
+        sentences = dict.fromkeys(f"{describe_basis(row['about'], row['basis'])}." for row in rows)
+        return [words.upper_first(each) for each in sentences]
 
     @property
     def show(self) -> Show:
-        names = {row["risk_id"]: self.called(row) for row in self.rows}
+        names = {row["risk_id"]: self.name_of(row) for row in self.rows}
         known = {row["knowledge"]: f"{naming.knowledge(row['knowledge'])} ({row['knowledge']})" for row in self.rows}
         return {
             **SHARES,
             "risk_id": lambda risk_id: names.get(risk_id, risk_id),
-            "searched_id": lambda traces_id: self.where.get(traces_id, traces_id),
+            "searched_id": lambda traces_id: self.traces.get(traces_id, traces_id),
             "knowledge": lambda text: known.get(text, text),
         }
 
 
-def those(*rows: dict[str, Any]) -> str:
+def count_targets(*rows: dict[str, Any]) -> str:
     """Who was looked for: people, or the pieces that a protection made of them."""
     sizes = sorted({int(row["people"]) for row in rows})
     many = words.number(sizes[0]) if len(sizes) == 1 else f"{words.number(sizes[0])} to {words.number(sizes[-1])}"

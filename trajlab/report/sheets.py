@@ -26,7 +26,7 @@ class Chart(Protocol):
     """What a sheet can hold: bars in groups, or curves."""
 
     @property
-    def told(self) -> str: ...
+    def description(self) -> str: ...
 
     @property
     def legend(self) -> list[tuple[str, str]]: ...
@@ -53,7 +53,7 @@ def sheet(title: str, rows: Sequence[Row], note: str) -> str:
             x = _MARGIN + n * (wide + _GAP)
             drawn.append(tag("text", caption, x=f"{x:.1f}", y=f"{y + 30:.0f}", cls="group-name"))
             drawn.append(tag("g", _legend_drawn(chart.legend, wide), transform=f"translate({x:.1f} {y + 52:.0f})"))
-            inner = tag("title", chart.told), chart.parts(wide, _TALL)
+            inner = tag("title", chart.description), chart.parts(wide, _TALL)
             drawn.append(tag("g", *inner, transform=f"translate({x:.1f} {y + 46 + 22 * heads:.0f})"))
         y += 46 + 22 * heads + _TALL + LINE * (below - 1)
     for line in textwrap.wrap(note, 138):

@@ -43,29 +43,31 @@ NOTE = (
 Row = tuple[str, list[tuple[str, Curves]]]
 
 
-def svg(found: Tradeoff) -> str:
+def svg(tradeoff: Tradeoff) -> str:
     """The text of an SVG file that needs nothing around it."""
-    return sheet(TITLE, list(rows(found.points, found.fits)), f"{NOTE} {_of(found)} Made with trajlab {__version__}.")
+    return sheet(
+        TITLE, list(rows(tradeoff.points, tradeoff.fits)), f"{NOTE} {_of(tradeoff)} Made with trajlab {__version__}."
+    )
 
 
-def html(found: Tradeoff) -> str:
+def html(tradeoff: Tradeoff) -> str:
     """A page with the charts, and the tables behind them."""
     figures = [
         tag("figure", tag("figcaption", tag("h3", " · ".join(filter(None, (row, caption))))), chart.html())
-        for row, charts in rows(found.points, found.fits)
+        for row, charts in rows(tradeoff.points, tradeoff.fits)
         for caption, chart in charts
     ]
     tables = [
         tag("details", tag("summary", name), table(name, frame))
-        for name, frame in (("Curves", found.fits), ("Points", found.points))
+        for name, frame in (("Curves", tradeoff.fits), ("Points", tradeoff.points))
     ]
-    told = tag("p", f"{NOTE} {_of(found)} Made with trajlab {__version__}.")
-    body = tag("main", tag("section", tag("h1", TITLE), told, figures, tables, cls="hero"))
+    note = tag("p", f"{NOTE} {_of(tradeoff)} Made with trajlab {__version__}.")
+    body = tag("main", tag("section", tag("h1", TITLE), note, figures, tables, cls="hero"))
     return shell(f"{TITLE} · trajlab", body)
 
 
-def _of(found: Tradeoff) -> str:
-    return words.capitalised(f"{found.told}.")
+def _of(tradeoff: Tradeoff) -> str:
+    return words.upper_first(f"{tradeoff.told}.")
 
 
 def rows(points: pl.DataFrame, fits: pl.DataFrame) -> Iterator[Row]:
@@ -98,8 +100,8 @@ def by_kind(points: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     kind = pl.col("index_name").str.split(":").list.first()
     kinds = points.filter(pl.col("step") > 0).select(kind.unique(maintain_order=True)).to_series()
     for name in kinds:
-        said = KINDS.get(name, name) if len(kinds) > 1 else "cells"
-        yield said, points.filter((pl.col("step") == 0) | (kind == name))
+        reasons = KINDS.get(name, name) if len(kinds) > 1 else "cells"
+        yield reasons, points.filter((pl.col("step") == 0) | (kind == name))
 
 
 def risk_by_size(points: pl.DataFrame) -> Curves:
@@ -138,26 +140,26 @@ def _falls(points: pl.DataFrame) -> str:
     fell = steps.filter(pl.col("loss") < pl.col("last_loss") - SEEN).select("last_size_m", "size_m").unique()
     if not len(fell):
         return ""
-    told = [f"from {words.metres(last)} to {words.metres(size)}" for last, size in fell.sort("size_m").iter_rows()]
-    more = [f"{len(told) - MOST_FALLS} times more"] if len(told) > MOST_FALLS else []
-    where = words.listed(told[:MOST_FALLS] + more)
+    texts = [f"from {words.metres(last)} to {words.metres(size)}" for last, size in fell.sort("size_m").iter_rows()]
+    more = [f"{len(texts) - MOST_FALLS} times more"] if len(texts) > MOST_FALLS else []
+    where = words.join_list(texts[:MOST_FALLS] + more)
     return f"Loss falls {where}: where the borders of cells lie counts, not their size alone."
 
 
 def loss_by_risk(points: pl.DataFrame, fits: pl.DataFrame, knowledge: str, flows: str, measure: str) -> Curves:
     """One panel of figures 6 to 13: points of each set of zones, and the curve through them."""
     some = points.filter(pl.col("step") > 0, knowledge=knowledge, flows=flows, measure=measure)
-    curves, said = [], []
+    curves, reasons = [], []
     for zones in some["zones"].unique(maintain_order=True):
         pairs = some.filter(zones=zones).select("risk", "loss").drop_nulls().rows()
         fitted = fits.filter(zones=zones, knowledge=knowledge, flows=flows, measure=measure).row(0, named=True)
         curves.append(Curve(fitted_name(zones, fitted), pairs, _fitted(fitted, [x for x, _ in pairs])))
-        said += [fitted["reason"].partition(":")[0]] if fitted["reason"] else []
+        reasons += [fitted["reason"].partition(":")[0]] if fitted["reason"] else []
     return Curves(
         f"Loss of utility by the share singled out, {naming.knowledge(knowledge)}",
         curves,
         along="share singled out",
-        note="; ".join(dict.fromkeys(said)),
+        note="; ".join(dict.fromkeys(reasons)),
     )
 
 

@@ -46,11 +46,11 @@ def span(seconds: float) -> str:
     """A length of time: 30 minutes, 1 hour, 2 days."""
     for unit, size in (("day", _DAY), ("hour", 3600), ("minute", 60), ("second", 1)):
         if seconds >= size and seconds % size == 0:
-            return counted(seconds / size, unit)
-    return counted(seconds / 60, "minute")
+            return count(seconds / size, unit)
+    return count(seconds / 60, "minute")
 
 
-def counted(value: float, noun: str) -> str:
+def count(value: float, noun: str) -> str:
     return f"{number(value)} {noun if value == 1 else noun + 's'}"
 
 
@@ -58,7 +58,7 @@ def people(value: float) -> str:
     return "1 person" if value == 1 else f"{number(value)} people"
 
 
-def listed(items: Sequence[str]) -> str:
+def join_list(items: Sequence[str]) -> str:
     return ", ".join(items[:-1]) + (" and " if len(items) > 1 else "") + items[-1] if items else ""
 
 
@@ -87,12 +87,12 @@ def cells(index: str) -> str:
     return {"zones": "Zones", "places": "Named places", "matrix": "Cells of a published table"}.get(kind, index)
 
 
-def uncapitalised(name: str) -> str:
+def lower_first(name: str) -> str:
     """The name of a release inside a sentence."""
     return name if name.startswith("H3") else name[:1].lower() + name[1:]
 
 
-def capitalised(sentence: str) -> str:
+def upper_first(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 

@@ -37,7 +37,7 @@ class Bar:
 class Groups:
     """Groups of bars side by side; every group has one bar for each of the series, in their order."""
 
-    told: str
+    description: str
     series: Sequence[str]
     groups: Sequence[tuple[str, Sequence[Bar]]]
     marks: Sequence[str] = ()
@@ -99,7 +99,7 @@ class Groups:
             self.parts(width, height),
             viewBox=f"0 0 {width} {height + below}",
             role="img",
-            aria_label=self.told,
+            aria_label=self.description,
             cls=f"chart {'wide' if width == WIDE else 'narrow'}",
         )
 

@@ -37,7 +37,7 @@ class Axis:
     say: Callable[[float], str] = words.number
 
 
-def lines(told: str, series: dict[str, Points], x: Axis, *, say: Callable[[float], str] = words.number) -> Html:
+def lines(description: str, series: dict[str, Points], x: Axis, *, say: Callable[[float], str] = words.number) -> Html:
     """One line a series; a missing value, or a step wider than the smallest one, breaks the line."""
     shown = dict(list(series.items())[:SERIES])
     step, steps = round_steps(max((y for points in shown.values() for _, y in points if y is not None), default=0))
@@ -57,12 +57,12 @@ def lines(told: str, series: dict[str, Points], x: Axis, *, say: Callable[[float
             parts.append(tag("path", d=drawn, cls=f"line s{n}"))
         if width == WIDE:
             parts.append(_hover(frame, at, shown, x, say))
-        return frame.svg(told, parts)
+        return frame.svg(description, parts)
 
     return join(legend([(name, f"s{n}") for n, name in enumerate(shown)]), both(draw))
 
 
-def columns(told: str, bars: Sequence[tuple[str, float]], *, say: Callable[[float], str] = words.number) -> Html:
+def columns(description: str, bars: Sequence[tuple[str, float]], *, say: Callable[[float], str] = words.number) -> Html:
     """One upright bar a value, as many labels below as fit."""
     step, steps = round_steps(max((value for _, value in bars), default=0))
     top = step * steps
@@ -80,13 +80,13 @@ def columns(told: str, bars: Sequence[tuple[str, float]], *, say: Callable[[floa
             parts.append(tag("rect", tag("title", f"{label}: {say(value)}"), **box, height=height, cls="bar"))
             if n % every == 0:
                 parts.append(tag("text", label, x=f"{middle:.1f}", y=frame.bottom + 20, text_anchor="middle"))
-        return frame.svg(told, parts)
+        return frame.svg(description, parts)
 
     return both(draw)
 
 
 def shares(
-    told: str, rows: Sequence[tuple[str, Sequence[float]]], classes: Sequence[str], *, of: str = "of counts are"
+    description: str, rows: Sequence[tuple[str, Sequence[float]]], classes: Sequence[str], *, of: str = "of counts are"
 ) -> Html:
     """One full-width bar a row, cut into classes that add up to one."""
 
@@ -96,7 +96,7 @@ def shares(
             lines = textwrap.wrap(name, int(width / _LETTER)) or [""]
             bars.append(_share_bar(lines, parts, classes, width, y, of))
             y += 45 + 17 * len(lines)
-        return _svg(width, y - 6, told, bars)
+        return _svg(width, y - 6, description, bars)
 
     return join(legend([(name, f"d{k}") for k, name in enumerate(classes)]), both(draw))
 
@@ -143,13 +143,13 @@ class Frame:
             ]
         return drawn
 
-    def svg(self, told: str, parts: Sequence[Html]) -> Html:
-        return _svg(self.width, self.height, told, parts)
+    def svg(self, description: str, parts: Sequence[Html]) -> Html:
+        return _svg(self.width, self.height, description, parts)
 
 
-def _svg(width: int, height: int, told: str, parts: Sequence[Html]) -> Html:
+def _svg(width: int, height: int, description: str, parts: Sequence[Html]) -> Html:
     shape = "wide" if width == WIDE else "narrow"
-    return tag("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=told, cls=f"chart {shape}")
+    return tag("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=description, cls=f"chart {shape}")
 
 
 def _share_bar(
@@ -159,14 +159,14 @@ def _share_bar(
     top = y + 6 + 17 * len(name)
     x = 0.0
     for k, part in enumerate(parts):
-        size, said = part * width, words.share(part)
+        size, shown = part * width, words.share(part)
         if size >= 0.1:
-            title = tag("title", f"{' '.join(name)}: {said} {of} {classes[k]}")
+            title = tag("title", f"{' '.join(name)}: {shown} {of} {classes[k]}")
             box = {"x": f"{x:.1f}", "y": str(top), "width": f"{max(size - 1, 0.5):.1f}", "height": "30"}
             drawn.append(tag("rect", title, **box, cls=f"d{k}"))
-        if size > 13 + 7.5 * len(said):
+        if size > 13 + 7.5 * len(shown):
             where = {"x": f"{x + size / 2:.1f}", "y": str(top + 20)}
-            drawn.append(tag("text", said, **where, text_anchor="middle", cls=f"on d{k}"))
+            drawn.append(tag("text", shown, **where, text_anchor="middle", cls=f"on d{k}"))
         x += size
     return join(drawn)
 

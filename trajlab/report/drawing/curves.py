@@ -26,7 +26,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Curves:
-    told: str
+    description: str
     curves: Sequence[Curve]
     along: str
     """What the x axis shows, in words."""
@@ -50,7 +50,7 @@ class Curves:
             self.parts(width, height),
             viewBox=f"0 0 {width} {height + 18 + LINE * len(self._note_lines(width))}",
             role="img",
-            aria_label=self.told,
+            aria_label=self.description,
             cls=f"chart {'wide' if width == WIDE else 'narrow'}",
         )
 

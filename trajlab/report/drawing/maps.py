@@ -38,7 +38,7 @@ Shapes = npt.NDArray[np.object_]
 
 
 def draw(
-    told: str,
+    description: str,
     outlines: Sequence[str | None],
     values: Floats,
     weights: Floats,
@@ -99,7 +99,7 @@ def draw(
         groups.append(tag("g", shapes_of_class, cls=f"q{spread[k]}"))
     fine = float(np.median(np.append(sizes[own], np.full(len(squares.cells), squares.side)))) < _FINE
     look = "map fine" if fine else "map"
-    svg = tag("svg", groups, viewBox=f"0 0 {width} {height}", role="img", aria_label=told, cls=look)
+    svg = tag("svg", groups, viewBox=f"0 0 {width} {height}", role="img", aria_label=description, cls=look)
     fits = f"{_TALLEST * width / height:.1f}"
     noun = "cell" if not len(squares.cells) else "square" if not len(own) else "shape"
     return tag(
@@ -114,7 +114,7 @@ def draw(
 
 def _names(squares: Squares, titles: Sequence[str]) -> list[str]:
     return [
-        titles[first] if cells == 1 else f"{words.counted(cells, 'cell')}\n{words.number(mean)} on average"
+        titles[first] if cells == 1 else f"{words.count(cells, 'cell')}\n{words.number(mean)} on average"
         for first, cells, mean in zip(
             squares.first.tolist(), squares.cells.tolist(), squares.mean.tolist(), strict=True
         )
@@ -182,7 +182,7 @@ def scale_bar(scale: float, width: int) -> Html:
 
 def _legend(breaks: Floats, cells: npt.NDArray[Any], spread: list[int], unit: str, noun: str) -> Html:
     entries = [
-        (f"{words.number(low, 2)} – {words.number(high, 2)} ({words.counted(n, noun)})", f"q{spread[k]}")
+        (f"{words.number(low, 2)} – {words.number(high, 2)} ({words.count(n, noun)})", f"q{spread[k]}")
         for k, (low, high, n) in enumerate(zip(breaks, breaks[1:], cells.tolist(), strict=False))
     ]
     return tag("div", tag("p", unit, cls="note"), legend(entries), cls="key")
@@ -197,7 +197,7 @@ def _left_out(cells: int) -> Html | None:
     if not cells:
         return None
     return tag(
-        "p", text(f"{words.counted(cells, 'cell')} far outside this view not drawn; the table has them."), cls="note"
+        "p", text(f"{words.count(cells, 'cell')} far outside this view not drawn; the table has them."), cls="note"
     )
 
 
@@ -205,9 +205,9 @@ def _merged(squares: Squares, inside: int, scale: float) -> Html | None:
     cells = int(squares.cells.sum())
     if not cells:
         return None
-    which = f"{words.counted(cells, 'cell')} too small to be told apart"
+    which = f"{words.count(cells, 'cell')} too small to be told apart"
     if cells < inside:
-        which = f"Of {words.counted(inside, 'cell')}, {which[0].lower()}{which[1:]}"
+        which = f"Of {words.count(inside, 'cell')}, {which[0].lower()}{which[1:]}"
     size = words.metres(float(f"{squares.side / scale:.2g}"))
-    drawn = f"drawn as {words.counted(len(squares.cells), 'square')} of {size}, each with the mean of its cells"
+    drawn = f"drawn as {words.count(len(squares.cells), 'square')} of {size}, each with the mean of its cells"
     return tag("p", text(f"{which}, {drawn}; the table has them."), cls="note")

@@ -27,7 +27,7 @@ _BAND = 74
 
 
 def draw(
-    told: str,
+    description: str,
     starts: Sequence[dt.datetime],
     true: Metres,
     recovered: Metres,
@@ -42,7 +42,12 @@ def draw(
         parts += _band(starts, hits, titles, width, height)
         shape = "wide" if width == WIDE else "narrow"
         return tag(
-            "svg", parts, viewBox=f"0 0 {width} {height + _BAND}", role="img", aria_label=told, cls=f"chart {shape}"
+            "svg",
+            parts,
+            viewBox=f"0 0 {width} {height + _BAND}",
+            role="img",
+            aria_label=description,
+            cls=f"chart {shape}",
         )
 
     entries = [("where the person was", "s0"), ("where the attack says", "s1")] if placed else []
@@ -80,8 +85,8 @@ def _stops(points: Metres, titles: Sequence[str]) -> list[tuple[tuple[float, flo
     for (x, y), title in zip(np.round(points, 1).tolist(), titles, strict=True):
         there.setdefault((x, y), []).append(title)
     return [
-        (place, "\n".join([said[0], f"and in {words.counted(len(said) - 1, 'other slot')}"] if said[1:] else said))
-        for place, said in there.items()
+        (place, "\n".join([shown[0], f"and in {words.count(len(shown) - 1, 'other slot')}"] if shown[1:] else shown))
+        for place, shown in there.items()
     ]
 
 

@@ -31,7 +31,7 @@ class Section:
     findings: Callable[[Contents], Sequence[Finding]]
 
 
-def found() -> list[Section]:
+def load_all() -> list[Section]:
     """Every section, in the order of the page."""
     return sorted(map(load, plugins.names(__name__)), key=lambda section: (section.position, section.name))
 

@@ -47,7 +47,7 @@ def _panel(contents: Contents, release: Published, titled: int) -> Child:
         return tag("p", "No count was large enough to be published, so there is no cell to draw.")
     short = answer.drop("release_id", "cell", "polygon", "lon0", "lat0")
     drawing = maps.draw(
-        f"Map of {words.counted(len(frame), 'cell')} by mean people per slot, {release.name}",
+        f"Map of {words.count(len(frame), 'cell')} by mean people per slot, {release.name}",
         frame["polygon"].to_list(),
         frame["mean_people"].to_numpy(),
         frame["mean_people"].to_numpy(),
@@ -72,7 +72,7 @@ def _panel(contents: Contents, release: Published, titled: int) -> Child:
 def _titles(frame: pl.DataFrame) -> list[str]:
     return [
         f"{words.short(label)}\n{words.number(mean)} on average, {words.number(most)} at most\n"
-        f"one person in {words.number(alone)} of {words.counted(slots, 'count')}"
+        f"one person in {words.number(alone)} of {words.count(slots, 'count')}"
         for label, mean, most, slots, alone in frame.select(
             "label", "mean_people", "largest_count", "published_slots", "slots_with_one_person"
         ).iter_rows()

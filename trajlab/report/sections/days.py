@@ -63,8 +63,8 @@ def _day(answer: Answer, release: Published, attack: str, accuracy: float) -> Ht
         f"{when:%A}, {when.day} {when:%B}",
         drawing,
         answer.select("starts", "true_label", "recovered_label", "metres_apart"),
-        note=f"{attack} on {words.uncapitalised(release.name)}: on this day it is right in {hits} of "
-        f"{words.counted(len(frame), 'slot')}, over the whole period in {words.share(accuracy)}.",
+        note=f"{attack} on {words.lower_first(release.name)}: on this day it is right in {hits} of "
+        f"{words.count(len(frame), 'slot')}, over the whole period in {words.share(accuracy)}.",
         heads={"true_label": "True cell", "recovered_label": "Recovered cell"},
     )
 

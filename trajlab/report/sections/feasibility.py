@@ -123,7 +123,7 @@ def _singled_out(answer: Answer, release: Published) -> Html:
 def _nights(answer: Answer, release: Published) -> Html | None:
     if not len(answer.frame):
         return None
-    bars = [(words.counted(places, "place"), share) for places, share in answer.frame["places", "estimate"].iter_rows()]
+    bars = [(words.count(places, "place"), share) for places, share in answer.frame["places", "estimate"].iter_rows()]
     return figure(
         "Places in one night",
         charts.columns(f"Share of nights by number of places, {release.name}", bars, say=words.share),

@@ -35,7 +35,7 @@ _FACTS = {
 def render(contents: Contents) -> Html | None:
     if not contents.releases:
         return None
-    return join(_settings(contents), [_asked(contents, query) for query in _questions()], _terms())
+    return join(_settings(contents), [_draw_questions(contents, query) for query in _questions()], _terms())
 
 
 def _questions() -> list[Query]:
@@ -44,7 +44,7 @@ def _questions() -> list[Query]:
     return [query for query in catalogue().values() if kept <= {column.name for column in query.columns}]
 
 
-def _asked(contents: Contents, query: Query) -> Html | None:
+def _draw_questions(contents: Contents, query: Query) -> Html | None:
     """One line for each run or question, with everything that it takes to get the same numbers again."""
     answer = contents.load_answer(f"select * from {query.table} order by {', '.join(query.grain)}")  # noqa: S608
     if not len(answer.frame):
@@ -52,16 +52,16 @@ def _asked(contents: Contents, query: Query) -> Html | None:
     names = {release.id: release.name for release in contents.releases}
     show = {
         "release_id": lambda release_id: names.get(release_id, release_id),
-        "settings": _listed,
-        "versions": _listed,
+        "settings": _describe_json,
+        "versions": _describe_json,
     }
     heads = {column.name: column.name.removesuffix("_id").replace("_", " ").capitalize() for column in query.columns}
     return block(table(f"{query.summary[:1].upper()}{query.summary[1:]}", answer.frame, show=show, heads=heads), answer)
 
 
-def _listed(told: str) -> str:
+def _describe_json(text: str) -> str:
     """A JSON object on one line: names and values."""
-    return ", ".join(f"{name} {words.NOTHING if value is None else value}" for name, value in json.loads(told).items())
+    return ", ".join(f"{name} {words.NOTHING if value is None else value}" for name, value in json.loads(text).items())
 
 
 def _settings(contents: Contents) -> Html | None:
@@ -75,12 +75,12 @@ def _settings(contents: Contents) -> Html | None:
     versions = [json.loads(row["versions"]) for row in rows]
     lines = [_line("Id", [tag("code", release.id) for release in own])]
     lines += [
-        _line(_SETTINGS.get(key, key), [_setting(key, told.get(key)) for told in settings])
+        _line(_SETTINGS.get(key, key), [_setting(key, one.get(key)) for one in settings])
         for key in _keys(_SETTINGS, settings)
     ]
     lines += [_line(name, [_plain(row[key]) for row in rows]) for key, name in _FACTS.items()]
     lines += [
-        _line(f"Version of {key}", [str(told.get(key, words.NOTHING)) for told in versions])
+        _line(f"Version of {key}", [str(one.get(key, words.NOTHING)) for one in versions])
         for key in _keys({}, versions)
     ]
     heads = [tag("th", "", scope="col"), *(tag("th", release.name, scope="col") for release in own)]
@@ -92,18 +92,18 @@ def _settings(contents: Contents) -> Html | None:
 
 
 def _terms() -> Html:
-    terms = {name: told for section in sections.found() for name, told in section.terms.items()}
-    listed = [tag("div", tag("dt", name), tag("dd", told)) for name, told in sorted(terms.items())]
-    return join(tag("h3", "What each figure means"), tag("dl", listed, cls="terms"))
+    terms = {name: text for section in sections.load_all() for name, text in section.terms.items()}
+    lines = [tag("div", tag("dt", name), tag("dd", text)) for name, text in sorted(terms.items())]
+    return join(tag("h3", "What each figure means"), tag("dl", lines, cls="terms"))
 
 
 def _line(name: str, values: list[Child]) -> Html:
     return tag("tr", tag("th", name, scope="row"), [tag("td", value) for value in values])
 
 
-def _keys(first: dict[str, str], told: list[dict[str, object]]) -> list[str]:
-    """Known names in their order, then whatever else is told, by name."""
-    every = {key for one in told for key in one}
+def _keys(first: dict[str, str], objects: list[dict[str, object]]) -> list[str]:
+    """Known names in their order, then whatever else there is, by name."""
+    every = {key for one in objects for key in one}
     return [key for key in first if key in every] + sorted(every - first.keys())
 
 

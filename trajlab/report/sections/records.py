@@ -32,20 +32,20 @@ def render(contents: Contents) -> Html | None:
         return None
     daily, outcomes = contents.load_answer(DAILY), contents.load_answer(OUTCOMES)
     return join(
-        tag("p", _told(contents, daily)),
+        tag("p", _summary(contents, daily)),
         block(table("Sources", sources.frame, heads=_HEADS), sources),
         block(table("What became of the rows", outcomes.frame, show={"share": words.share}), outcomes),
         _daily(daily) if len(daily.frame) else None,
     )
 
 
-def _told(contents: Contents, daily: Answer) -> str:
+def _summary(contents: Contents, daily: Answer) -> str:
     people = words.people(contents.load_answer(PEOPLE).frame["people"][0])
     frame = contents.sources.frame
     kept, refused = int(frame["rows_kept"].sum()), int(frame["rows_refused"].sum())
     when = f", {words.between(*_ends(daily))}" if len(daily.frame) else ""
     gone = f"{words.number(refused) if refused else 'No'} {'row was' if refused == 1 else 'rows were'} refused."
-    return f"{words.counted(kept, 'record')} of {people}{when}. {gone}"
+    return f"{words.count(kept, 'record')} of {people}{when}. {gone}"
 
 
 def _daily(daily: Answer) -> Html:

@@ -75,13 +75,13 @@ def findings(contents: Contents) -> list[Finding]:
     best = best_run(contents)
     if best is None:
         return []
-    told = [
+    sentence = [
         "of slots: so often an adversary who has the counts and nothing else places a person in the right cell (",
-        tag("strong", best.name), f", {words.uncapitalised(best.release.name)}).",
+        tag("strong", best.name), f", {words.lower_first(best.release.name)}).",
     ]  # fmt: skip
     row = best.score
     yardsticks = {"if nobody moved": row["stay"], "joined at random": row["shuffle"]}
-    return [Finding(row["estimate"], told, row["low"], row["high"], yardsticks)]
+    return [Finding(row["estimate"], sentence, row["low"], row["high"], yardsticks)]
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
@@ -96,7 +96,7 @@ def _panel(contents: Contents, release: Published) -> Html | None:
     lead = best["run_id"] if best else next(iter(runs.names))
     more = len(runs.names) - _DRAWN
     return join(
-        tag("p", _told(best, unique.frame, runs), cls="lede"),
+        tag("p", _summary(best, unique.frame, runs), cls="lede"),
         _accuracy(accuracy, release, runs),
         _errors(contents.load_answer(ERRORS, **scored), release, runs, lead),
         _exposed(contents.load_answer(EXPOSED, **scored), release, runs, lead),
@@ -108,24 +108,24 @@ def _panel(contents: Contents, release: Published) -> Html | None:
     )
 
 
-def _told(best: dict[str, Any] | None, unique: pl.DataFrame, runs: Runs) -> Child:
+def _summary(best: dict[str, Any] | None, unique: pl.DataFrame, runs: Runs) -> Child:
     """The finding in words: how often the best attack is right, and how much of that needed no attack."""
     if best is None:
-        return _untold(unique, runs)
-    said: list[Child] = [
+        return _summary_without_truth(unique, runs)
+    parts: list[Child] = [
         "In this release an adversary places a person in the right cell in ",
         tag("mark", words.share(best["estimate"])),
         f" of slots ({runs.names[best['run_id']]}; 95% interval {_interval(best)}). ",
     ]
     if best["run_id"] not in runs.skilled:
-        return [*said, "Only yardsticks were run: no attack has been tried."]
+        return [*parts, "Only yardsticks were run: no attack has been tried."]
     if best["stay"] is not None:
-        said += ["Assuming that nobody moves already gives ", tag("strong", words.share(best["stay"]))]
-        said += (
+        parts += ["Assuming that nobody moves already gives ", tag("strong", words.share(best["stay"]))]
+        parts += (
             [f", joining slots at random {words.share(best['shuffle'])}. "] if best["shuffle"] is not None else [". "]
         )
-        said.append(_verdict(best))
-    return said
+        parts.append(_verdict(best))
+    return parts
 
 
 def _verdict(best: dict[str, Any]) -> str:
@@ -136,15 +136,15 @@ def _verdict(best: dict[str, Any]) -> str:
     return "That is as much within the uncertainty: the attack adds nothing that can be told from chance."
 
 
-def _untold(unique: pl.DataFrame, runs: Runs) -> Child:
+def _summary_without_truth(unique: pl.DataFrame, runs: Runs) -> Child:
     two = unique.filter(of="recovered", metric="unique_share", cells_known=2)
-    said = "Somebody else published these counts, and the lab does not know who was where: how right the recovered "
-    said += "tracks are cannot be said. "
+    text = "Somebody else published these counts, and the lab does not know who was where: how right the recovered "
+    text += "tracks are cannot be said. "
     if not len(two):
-        return said
+        return text
     first = two.row(0, named=True)
     return [
-        said, "Of the tracks of ", runs.names[first["run_id"]], ", ", tag("strong", words.share(first["estimate"])),
+        text, "Of the tracks of ", runs.names[first["run_id"]], ", ", tag("strong", words.share(first["estimate"])),
         " have two most frequent cells that no other track has. Tracks joined at random are shown beside them.",
     ]  # fmt: skip
 
@@ -232,7 +232,7 @@ def _unique(answer: Answer, release: Published, runs: Runs) -> Html | None:
     known = len(answer.frame.filter(of="truth")) > 0
     names = [*_series(runs), *(["true trajectories"] if known else [])]
     drawn: list[Child] = []
-    for metric, told in (("unique_share", "Unique: nobody else has the set"), ("distinct_share", "Distinct sets")):
+    for metric, title in (("unique_share", "Unique: nobody else has the set"), ("distinct_share", "Distinct sets")):
         rows = answer.frame.filter(metric=metric)
         found = {(row["of"], row["run_id"], row["cells_known"]): row for row in rows.iter_rows(named=True)}
         groups = [
@@ -243,7 +243,7 @@ def _unique(answer: Answer, release: Published, runs: Runs) -> Html | None:
             )
             for k in range(1, 6)
         ]
-        drawn += [tag("h4", told), Groups(f"{told}, {release.name}", names, groups, most=1.0).html()]
+        drawn += [tag("h4", title), Groups(f"{title}, {release.name}", names, groups, most=1.0).html()]
     return figure(
         "Tracks told apart by a few places",
         drawn,
@@ -259,7 +259,7 @@ def _proof(answer: Answer, runs: Runs) -> Html | None:
         return None
     frame = answer.frame
     largest = float(frame["largest_gap"].to_numpy().max())
-    counted = words.counted(int(frame["matchings"].sum()), "matching")
+    counted = words.count(int(frame["matchings"].sum()), "matching")
     text = f"{counted}, each with a proof of how good it is: "
     if largest < _EXACT:
         text += (

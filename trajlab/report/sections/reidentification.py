@@ -16,7 +16,7 @@ from trajlab.report.evidence import Answer, figure
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.report.questions import HEADS, Questions, interval, those
+from trajlab.report.questions import HEADS, Questions, count_targets, interval
 
 TITLE = "Who is singled out"
 POSITION = 60
@@ -59,74 +59,78 @@ def render(contents: Contents) -> Html | None:
 
 def findings(contents: Contents) -> list[Finding]:
     """The most that any question found."""
-    found = [asked for release in contents.releases if (asked := Questions.of(contents, release))]
+    found = [questions for release in contents.releases if (questions := Questions.of(contents, release))]
     if not found:
         return []
-    asked = max(found, key=lambda each: float(each.lead["unique_share"]))
-    row = asked.lead
-    told = [
-        f"of {those(row)} in the {asked.where[row['searched_id']]} are singled out by whoever knows ",
-        tag("strong", asked.what[row["risk_id"]]), " of them.",
+    questions = max(found, key=lambda each: float(each.lead["unique_share"]))
+    row = questions.lead
+    sentence = [
+        f"of {count_targets(row)} in the {questions.traces[row['searched_id']]} are singled out by whoever knows ",
+        tag("strong", questions.knowledge[row["risk_id"]]), " of them.",
     ]  # fmt: skip
-    return [Finding(row["unique_share"], told, row["low"], row["high"], {"a blind guess": row["blind_guess"]})]
+    return [Finding(row["unique_share"], sentence, row["low"], row["high"], {"a blind guess": row["blind_guess"]})]
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
-    asked = Questions.of(contents, release)
-    if asked is None:
+    questions = Questions.of(contents, release)
+    if questions is None:
         return None
     return join(
-        tag("p", _told(asked), cls="lede"),
-        _sentences(asked),
-        tag("p", " ".join(asked.told), cls="note"),
-        _unique(asked, release),
-        _curve(contents.load_answer(CURVE, release_id=release.id), asked, release),
-        exposure.cells(contents, asked, release),
-        exposure.hours(contents, asked, release),
-        exposure.groups(contents, asked),
+        tag("p", _summary(questions), cls="lede"),
+        _sentences(questions),
+        tag("p", " ".join(questions.notes), cls="note"),
+        _unique(questions, release),
+        _curve(contents.load_answer(CURVE, release_id=release.id), questions, release),
+        exposure.cells(contents, questions, release),
+        exposure.hours(contents, questions, release),
+        exposure.groups(contents, questions),
     )
 
 
-def _told(asked: Questions) -> Child:
+def _summary(questions: Questions) -> Child:
     """The finding in words: the worst question, what a blind guess gives, and the same elsewhere."""
-    lead = asked.lead
-    said: list[Child] = [
-        f"Of {those(lead)} in the {asked.where[lead['searched_id']]}, ",
+    lead = questions.lead
+    parts: list[Child] = [
+        f"Of {count_targets(lead)} in the {questions.traces[lead['searched_id']]}, ",
         tag("mark", words.share(lead["unique_share"])), " are singled out by whoever knows ",
-        tag("strong", asked.what[lead["risk_id"]]), f" of them (95% interval {interval(lead)}). ",
+        tag("strong", questions.knowledge[lead["risk_id"]]), f" of them (95% interval {interval(lead)}). ",
         f"A blind guess is right once in {words.number(lead['traces'])}. ",
     ]  # fmt: skip
-    here, *others = asked.alike(asked.compared)
+    here, *others = questions.same_question(questions.compared)
     if not others:
-        return said
+        return parts
     elsewhere = [
-        f"{words.share(row['unique_share'])} ({interval(row)}) of {those(row)} in the {asked.where[row['searched_id']]}"
+        f"{words.share(row['unique_share'])} ({interval(row)}) of {count_targets(row)} "
+        f"in the {questions.traces[row['searched_id']]}"
         for row in others[: charts.SERIES - 1]
     ]
     if here is lead:
-        return [*said, f"Knowing that singles out {words.listed(elsewhere)}."]
+        return [*parts, f"Knowing that singles out {words.join_list(elsewhere)}."]
     first = f"{words.share(here['unique_share'])} of the same"
-    return [*said, f"Knowing {asked.what[here['risk_id']]} singles out {words.listed([first, *elsewhere])}."]
+    return [
+        *parts,
+        f"Knowing {questions.knowledge[here['risk_id']]} singles out {words.join_list([first, *elsewhere])}.",
+    ]
 
 
-def _unique(asked: Questions, release: Published) -> Html:
-    drawn = list(asked.where)[: charts.SERIES]
-    found = {(asked.what[row["risk_id"]], row["searched_id"]): row for row in asked.rows}
-    kinds = list(dict.fromkeys(asked.what[row["risk_id"]] for row in asked.rows))
+def _unique(questions: Questions, release: Published) -> Html:
+    drawn = list(questions.traces)[: charts.SERIES]
+    found = {(questions.knowledge[row["risk_id"]], row["searched_id"]): row for row in questions.rows}
+    kinds = list(dict.fromkeys(questions.knowledge[row["risk_id"]] for row in questions.rows))
     groups = [(kind, [_bar(found.get((kind, traces))) for traces in drawn]) for kind in kinds]
     size = math.ceil(len(groups) / math.ceil(len(groups) / ABREAST))
-    told = f"Share of people singled out by what is known of them, {release.name}"
-    names = [asked.where[traces] for traces in drawn]
-    sheets = [Groups(told, names, groups[n : n + size], marks=[_GUESS], most=1.0) for n in range(0, len(groups), size)]
-    more = len(asked.where) - len(drawn)
+    text = f"Share of people singled out by what is known of them, {release.name}"
+    names = [questions.traces[traces] for traces in drawn]
+    sheets = [Groups(text, names, groups[n : n + size], marks=[_GUESS], most=1.0) for n in range(0, len(groups), size)]
+    more = len(questions.traces) - len(drawn)
     left = f" The first {len(drawn)} sets of traces are drawn; {more} more are in the table." if more > 0 else ""
     return figure(
         "Singled out, by what is known",
         [charts.legend(sheets[0].legend), [charts.both(sheet.drawing) for sheet in sheets]],
-        asked.answer.drop("release_id", "risk_id", "rank", "protection", "exposing_cells", "exposing_slots"),
+        questions.answer.drop("release_id", "risk_id", "rank", "protection", "exposing_cells", "exposing_slots"),
         note="Share of people whose own trace is the only one that fits. Lines on bars are 95% intervals; the stroke "
         f"is what a blind guess gives.{left}",
-        show=asked.show,
+        show=questions.show,
         heads=HEADS,
     )
 
@@ -134,39 +138,42 @@ def _unique(asked: Questions, release: Published) -> Html:
 _GUESS = "a blind guess"
 
 
-def _sentences(asked: Questions) -> Child:
+def _sentences(questions: Questions) -> Child:
     """Every answer in words, a line for each set of traces."""
-    order = list(asked.where)
-    rows = sorted(asked.rows, key=lambda row: order.index(row["searched_id"]))
+    order = list(questions.traces)
+    rows = sorted(questions.rows, key=lambda row: order.index(row["searched_id"]))
     lines = []
     for traces, of_traces in groupby(rows, key=lambda row: str(row["searched_id"])):
         answers = list(of_traces)
-        said = [
-            f"{words.share(row['unique_share'])} ({interval(row)}) by {asked.what[row['risk_id']]}"
+        parts = [
+            f"{words.share(row['unique_share'])} ({interval(row)}) by {questions.knowledge[row['risk_id']]}"
             for row in answers[:LINES]
         ]
-        more = len(answers) - len(said)
-        said += [f"{words.counted(more, 'more answer')} below"] if more else []
-        name = asked.where[traces]
+        more = len(answers) - len(parts)
+        parts += [f"{words.count(more, 'more answer')} below"] if more else []
+        name = questions.traces[traces]
         head = tag("strong", f"{name[:1].upper()}{name[1:]}")
-        lines.append(tag("li", head, f", of {those(*answers)}: {words.listed(said)}."))
+        lines.append(tag("li", head, f", of {count_targets(*answers)}: {words.join_list(parts)}."))
     more = len(lines) - charts.SERIES
-    left = tag("li", f"{words.counted(more, 'more set')} of traces in the table below.") if more > 0 else None
+    left = tag("li", f"{words.count(more, 'more set')} of traces in the table below.") if more > 0 else None
     return tag("ul", lines[: charts.SERIES], left)
 
 
-def _curve(answer: Answer, asked: Questions, release: Published) -> Html | None:
+def _curve(answer: Answer, questions: Questions, release: Published) -> Html | None:
     if not len(answer.frame):
         return None
-    first = asked.what[asked.compared["risk_id"]]
-    ranked = sorted(asked.rows, key=lambda row: (asked.what[row["risk_id"]] != first, -len(asked.alike(row))))
+    first = questions.knowledge[questions.compared["risk_id"]]
+    ranked = sorted(
+        questions.rows,
+        key=lambda row: (questions.knowledge[row["risk_id"]] != first, -len(questions.same_question(row))),
+    )
     drawn = ranked[:LINES]
     steps = {row["risk_id"]: answer.frame.filter(risk_id=row["risk_id"]).select("k", "share").rows() for row in drawn}
     most = max((k for curve in steps.values() for k, _ in curve), default=1)
     end = math.log10(max(most, 10)) * 1.02
-    series: dict[str, charts.Points] = {asked.called(row): _steps(steps[row["risk_id"]], end) for row in drawn}
-    more = len(asked.rows) - len(drawn)
-    left = f" {words.counted(len(drawn), 'question')} of {len(asked.rows)} are drawn; the query gives all."
+    series: dict[str, charts.Points] = {questions.name_of(row): _steps(steps[row["risk_id"]], end) for row in drawn}
+    more = len(questions.rows) - len(drawn)
+    left = f" {words.count(len(drawn), 'question')} of {len(questions.rows)} are drawn; the query gives all."
     return figure(
         "How large a crowd hides people",
         charts.lines(
@@ -179,7 +186,7 @@ def _curve(answer: Answer, asked: Questions, release: Published) -> Html | None:
         note="Share of people who hide among at most so many traces that fit what is known of them, their own "
         "included; on the left, those who are singled out. Each step to the right is so many times more, not so "
         f"many more. A line that ends below 100% leaves people whose own trace does not fit.{left if more else ''}",
-        show=asked.show,
+        show=questions.show,
     )
 
 

@@ -56,11 +56,11 @@ def _compared(contents: Contents) -> Html:
 def _notes(contents: Contents) -> Html | None:
     answer = contents.load_answer(NOTES)
     shown = {release.id for release in contents.releases}
-    told = [(contents.name_of(row["release_id"]), row["note"]) for row in answer.frame.iter_rows(named=True)
+    notes = [(contents.name_of(row["release_id"]), row["note"]) for row in answer.frame.iter_rows(named=True)
             if row["release_id"] in shown]  # fmt: skip
-    if not told:
+    if not notes:
         return None
-    return block(table("What to know of them", pl.DataFrame(told, schema=["Release", "Note"], orient="row")), answer)
+    return block(table("What to know of them", pl.DataFrame(notes, schema=["Release", "Note"], orient="row")), answer)
 
 
 def _sizes(contents: Contents) -> Html | None:
@@ -74,12 +74,12 @@ def _sizes(contents: Contents) -> Html | None:
             rows.append((release.name, [of_one.get(name, 0.0) for name in CLASSES]))
     if not rows:
         return None
-    told = "Share of published counts by size. " + "; ".join(
+    text = "Share of published counts by size. " + "; ".join(
         f"{name}: {words.share(part[0])} are one" for name, part in rows
     )
     return figure(
         "How small the counts are",
-        charts.shares(told, rows, CLASSES),
+        charts.shares(text, rows, CLASSES),
         answer,
         note="Share of published counts by the number of people in them. The first colour is one person, alone.",
         show={"release_id": contents.name_of, "share": words.share},

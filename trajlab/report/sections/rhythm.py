@@ -97,8 +97,8 @@ def _busiest(contents: Contents) -> Html | None:
         for rank, label, hour, people in answer.frame.iter_rows():
             cells.setdefault(f"{rank}. {words.short(label)}", []).append((float(hour), people))
         if cells:
-            told = f"People in the busiest cells by hour of the day, {release.name}"
-            drawing = charts.lines(told, dict(cells), clock)
+            text = f"People in the busiest cells by hour of the day, {release.name}"
+            drawing = charts.lines(text, dict(cells), clock)
             note = "Mean people per slot, by hour of the day."
             panels.append((release.name, figure("The busiest cells by hour", drawing, answer, note=note)))
     return tabs("busiest", panels) if panels else None

@@ -75,10 +75,10 @@ def findings(contents: Contents) -> list[Finding]:
     """The most that the first question about any release found."""
     found = []
     for release in contents.releases:
-        asked = contents.load_answer(QUESTIONS, release_id=release.id).frame
-        if not len(asked):
+        questions = contents.load_answer(QUESTIONS, release_id=release.id).frame
+        if not len(questions):
             continue
-        lead = asked.row(0, named=True)
+        lead = questions.row(0, named=True)
         score = contents.load_answer(DISCLOSED, leak_id=lead["leak_id"]).frame.filter(min_k=lead["min_k"])
         found += [lead | row for row in score.iter_rows(named=True)]
     return [_finding(max(found, key=lambda row: float(row["disclosed_share"])))] if found else []
@@ -86,45 +86,45 @@ def findings(contents: Contents) -> list[Finding]:
 
 def _finding(row: dict[str, Any]) -> Finding:
     crowd = f"a crowd of {words.number(row['min_k'])} or more"
-    told = [
+    sentence = [
         f"of {words.people(row['people'])} who hide in {crowd} from whoever knows ",
-        tag("strong", words.counted(row["points"], "point")),
+        tag("strong", words.count(row["points"], "point")),
         " of them have a weekly schedule that the crowd gives away at least in part.",
     ]  # fmt: skip
     yardsticks = {"one picked from the crowd": 1 / row["min_k"], "given away totally": row["totally_disclosed"]}
-    return Finding(row["disclosed_share"], told, row["low"], row["high"], yardsticks)
+    return Finding(row["disclosed_share"], sentence, row["low"], row["high"], yardsticks)
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
-    asked = contents.load_answer(QUESTIONS, release_id=release.id)
-    if not len(asked.frame):
+    questions = contents.load_answer(QUESTIONS, release_id=release.id)
+    if not len(questions.frame):
         return None
-    lead = asked.frame.row(0, named=True)
+    lead = questions.frame.row(0, named=True)
     which = {"leak_id": lead["leak_id"], "min_k": lead["min_k"]}
     return join(
-        tag("p", _told(lead), cls="lede"),
-        tag("p", words.capitalised(f"{describe_basis(lead['about'], lead['basis'])}."), cls="note"),
+        tag("p", _summary(lead), cls="lede"),
+        tag("p", words.upper_first(f"{describe_basis(lead['about'], lead['basis'])}."), cls="note"),
         _sizes(contents.load_answer(DISCLOSED, leak_id=lead["leak_id"]), release),
         _curves(contents.load_answer(CURVE, **which), lead, release),
         _slots(contents.load_answer(BY_SLOT, **which), lead, release),
         _extracted(contents.load_answer(EXTRACTED, leak_id=lead["leak_id"])),
-        _every(asked) if len(asked.frame) > 1 else None,
+        _every(questions) if len(questions.frame) > 1 else None,
     )
 
 
-def _told(lead: dict[str, Any]) -> Child:
+def _summary(lead: dict[str, Any]) -> Child:
     skipped = (
-        f" ({words.counted(lead['skipped_weeks'], 'week')} without any data left out)" if lead["skipped_weeks"] else ""
+        f" ({words.count(lead['skipped_weeks'], 'week')} without any data left out)" if lead["skipped_weeks"] else ""
     )
-    said: list[Child] = [
-        f"Over {words.counted(lead['weeks'], 'week')}{skipped} of {words.counted(lead['slots'], 'slot')} each, ",
-        f"knowing {words.counted(lead['points'], 'point')} of a person leaves a crowd of {lead['min_k']} or more for ",
+    parts: list[Child] = [
+        f"Over {words.count(lead['weeks'], 'week')}{skipped} of {words.count(lead['slots'], 'slot')} each, ",
+        f"knowing {words.count(lead['points'], 'point')} of a person leaves a crowd of {lead['min_k']} or more for ",
         tag("strong", words.share(lead["measured"])), f" of {words.people(lead['people'])}. ",
     ]  # fmt: skip
     if lead["totally_disclosed"] is None:
-        return [*said, "There is no crowd of that size to learn schedules from."]
+        return [*parts, "There is no crowd of that size to learn schedules from."]
     return [
-        *said,
+        *parts,
         "Of these, the schedules of ", tag("mark", words.share(lead["totally_disclosed"])), " are totally and of ",
         tag("mark", words.share(lead["partly_disclosed"])), " partly disclosed. The mean attack probability is ",
         tag("strong", words.share(lead["prob_m"])), f"; {words.share(lead['ntr'])} of slots hold a habit and ",
@@ -220,6 +220,6 @@ def _extracted(answer: Answer) -> Html | None:
     )
 
 
-def _every(asked: Answer) -> Html:
+def _every(questions: Answer) -> Html:
     caption = "Every question about schedules of this release"
-    return block(table(caption, asked.frame.drop("release_id", "leak_id", "rank"), show=_SHARES), asked)
+    return block(table(caption, questions.frame.drop("release_id", "leak_id", "rank"), show=_SHARES), questions)

@@ -57,10 +57,10 @@ def render(contents: Contents) -> Html | None:
     losses = contents.load_answer(LOSSES)
     if not len(losses.frame):
         return None
-    asked = contents.load_answer(TRADEOFFS).frame
+    tradeoffs = contents.load_answer(TRADEOFFS).frame
     panels = [
         (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"], row["basis"]))
-        for row in asked.iter_rows(named=True)
+        for row in tradeoffs.iter_rows(named=True)
     ]
     shown = losses.drop("release_id", "utility_id").rename(_NAMES).frame
     drawn = tabs("utility", panels, most=MOST) if panels else None
@@ -72,22 +72,22 @@ def render(contents: Contents) -> Html | None:
 
 def findings(contents: Contents) -> list[Finding]:
     """What the largest cells of the longest trade-off leave of the risk, and what they cost."""
-    asked = contents.load_answer(TRADEOFFS).frame
-    if not len(asked):
+    tradeoffs = contents.load_answer(TRADEOFFS).frame
+    if not len(tradeoffs):
         return []
-    first, last = _ends(contents.load_answer(POINTS, tradeoff_id=asked["tradeoff_id"][0]).rename(_NAMES).frame)
+    first, last = _ends(contents.load_answer(POINTS, tradeoff_id=tradeoffs["tradeoff_id"][0]).rename(_NAMES).frame)
     if not len(last.drop_nulls("risk")):
         return []
     row = last.drop_nulls("risk").sort("risk", descending=True, maintain_order=True).row(0, named=True)
-    who = "frequent users" if asked["scope"][0] == "frequent" else "people"
-    told = [
+    who = "frequent users" if tradeoffs["scope"][0] == "frequent" else "people"
+    sentence = [
         f"of {words.number(row['people'])} {who} are still singled out by ",
-        tag("strong", naming.knowledge(row["knowledge"])), f" in {words.uncapitalised(words.cells(row['index_name']))}",
+        tag("strong", naming.knowledge(row["knowledge"])), f" in {words.lower_first(words.cells(row['index_name']))}",
         f". These change the flows between zones by {words.share(row['loss'])} of their sum (both are counted whole: "
         "there is no interval)." if row["loss"] is not None else ".",
     ]  # fmt: skip
     before = first.filter(knowledge=row["knowledge"])["risk"].item()
-    return [Finding(row["risk"], told, row["low"], row["high"], {"in the release itself": before})]
+    return [Finding(row["risk"], sentence, row["low"], row["high"], {"in the release itself": before})]
 
 
 def _ends(points: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -109,7 +109,7 @@ _SHOW: Show = {
 
 
 def _name(contents: Contents, release_id: str, steps: int) -> str:
-    return f"{contents.name_of(release_id)}, {words.counted(steps, 'generalisation')}"
+    return f"{contents.name_of(release_id)}, {words.count(steps, 'generalisation')}"
 
 
 def _panel(contents: Contents, tradeoff_id: str, basis: str) -> Html:
@@ -124,8 +124,8 @@ def _panel(contents: Contents, tradeoff_id: str, basis: str) -> Html:
     zones = frame["zones"].unique(maintain_order=True)
     first = frame.filter(knowledge=frame["knowledge"][0])
     return join(
-        tag("p", _told(frame), cls="lede"),
-        tag("p", words.capitalised(f"{describe_basis('traces', basis)}."), cls="note"),
+        tag("p", _summary(frame), cls="lede"),
+        tag("p", words.upper_first(f"{describe_basis('traces', basis)}."), cls="note"),
         [_figure(f"Singled out, by the size of {cells}", risk_by_size(part), points) for cells, part in by_kind(frame)],
         [
             _figure(
@@ -153,7 +153,7 @@ def _figure(title: str, chart: Curves, answer: Answer) -> Html:
     return figure(title, chart.html(), answer, show=_SHOW)
 
 
-def _told(points: pl.DataFrame) -> Child:
+def _summary(points: pl.DataFrame) -> Child:
     """Where the largest cells lead, beside the release itself."""
     first, last = _ends(points)
     fall = [
@@ -163,7 +163,7 @@ def _told(points: pl.DataFrame) -> Child:
     lost = last.row(0, named=True)
     larger = words.cells(lost["index_name"])
     return [
-        f"With {larger[:1].lower()}{larger[1:]}, people singled out fall {words.listed(fall)}; the loss is ",
+        f"With {larger[:1].lower()}{larger[1:]}, people singled out fall {words.join_list(fall)}; the loss is ",
         tag("mark", words.share(lost["loss"])),
         f" ({MEASURES[lost['measure']].lower()}, {FLOWS[lost['flows']]}).",
     ]
