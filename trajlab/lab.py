@@ -151,7 +151,7 @@ class Lab:
         points beyond it: drop, or clamp to its edge. The result has `notes` on what was left
         out, moved or filled in (`study.note`).
         """
-        from trajlab.release.making import Settings, publish
+        from trajlab.release.making import Settings, make_release
         from trajlab.release.slots import slot_seconds
 
         settings = Settings(
@@ -169,14 +169,14 @@ class Lab:
             box=box,
             outside=outside,
         )
-        return publish(self._store, settings, self._progress)
+        return make_release(self._store, settings, self._progress)
 
     def published(self, release_id: str) -> Release:
         """A release that this lab made before, by its id."""
-        from trajlab.release.making import load
+        from trajlab.release.making import load_release
 
         with said_kindly("reading a release"):
-            return load(self._store, release_id)
+            return load_release(self._store, release_id)
 
     def attack(
         self, release: Release | str, attack: str, *, seed: int = 0, pairing: str = "both", **settings: Any

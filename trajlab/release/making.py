@@ -84,14 +84,14 @@ class _Plan:
     fingerprint: str
 
     @property
-    def told(self) -> dict[str, object]:
+    def all_settings(self) -> dict[str, object]:
         """The settings with nothing left to a default that depends on the records."""
         found = {"index": self.index.name, "tz": self.period.tz, "start": str(self.period.start)}
         return asdict(self.settings) | found | {"days": self.period.days}
 
     @property
     def release_id(self) -> str:
-        return "r" + digest(self.index_id, sorted(self.told.items()), self.fingerprint)
+        return "r" + digest(self.index_id, sorted(self.all_settings.items()), self.fingerprint)
 
     @property
     def params(self) -> dict[str, object]:
@@ -111,7 +111,7 @@ class _Plan:
         }
 
 
-def publish(store: Store, settings: Settings, progress: Progress) -> Release:
+def make_release(store: Store, settings: Settings, progress: Progress) -> Release:
     """Build the release that the settings describe, unless the lab has it already."""
     with store.transaction(f"release with index {settings.index}"):
         recorded, period = _calendars(store, settings)
@@ -121,10 +121,10 @@ def publish(store: Store, settings: Settings, progress: Progress) -> Release:
             _build(store, plan, progress)
         elif settings.tz is not None:
             notes.zone_was_meant(store, plan.release_id)
-    return load(store, plan.release_id)
+    return load_release(store, plan.release_id)
 
 
-def load(store: Store, release_id: str) -> Release:
+def load_release(store: Store, release_id: str) -> Release:
     """What the lab published under this id, and nothing else."""
     found = store.rows(
         "select index_id, index_name, starts, tz, slots_per_day, slots, min_count "
@@ -253,7 +253,7 @@ def _describe(store: Store, plan: _Plan) -> None:
     }
     made = {
         "release_id": plan.release_id,
-        "settings": json.dumps(plan.told, sort_keys=True),
+        "settings": json.dumps(plan.all_settings, sort_keys=True),
         "fingerprint": plan.fingerprint,
         "last_source": newest[0][0],
         "people": kept[0][0],
