@@ -32,7 +32,7 @@ EXAMPLES = 3
 
 
 def run(folder: Path, *, people: int, days: int, seed: int) -> None:
-    """Simulate, ingest, publish with three indexes, attack, ask for risks, report; prints each step as it goes."""
+    """Simulate, ingest, release with three indexes, attack, ask for risks, report; prints each step as it goes."""
     import polars as pl
 
     from trajlab.lab import open_lab

@@ -1,4 +1,4 @@
-"""Traces as they may be published: a protection applied, and a fresh id for every part.
+"""Protected traces: a protection applied, and a fresh id for every part.
 
 An id is the beginning of a SHA-256 of a key, the person's uid and the part. Without the key nobody can
 compute it, nor see which ids belong together. The lab draws a key of its own and keeps it in `study.secret`.

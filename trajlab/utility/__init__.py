@@ -33,7 +33,7 @@ FLOWS = ("raw", "constrained")
 MEASURES = ("all", "pareto", "backbone", "hotspot", "commuters")
 """Ten together: each is taken of raw and of constrained flows."""
 
-__all__ = ["FLOWS", "MEASURES", "After", "Matrices", "Settings", "Utility", "after", "compare", "load"]
+__all__ = ["FLOWS", "MEASURES", "After", "Matrices", "Settings", "Utility", "after", "compare", "load_utility"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,10 +103,10 @@ def compare(matrices: Matrices, side: Side, min_count: int = 1, published_id: st
         _write(store, utility_id, before_id, after_id)
         with matrices.progress.step("metrics.utility", poll=store.engine.percent_done):
             store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
-    return load(store, utility_id, (*matrices.target.notes, *_no_generalisation(matrices.before.side, side)))
+    return load_utility(store, utility_id, (*matrices.target.notes, *_no_generalisation(matrices.before.side, side)))
 
 
-def load(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
+def load_utility(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:
     """A comparison that the lab has."""
     found = store.rows(
         "select release_id, after_name, zones_name from study.utility where utility_id = $id", id=utility_id

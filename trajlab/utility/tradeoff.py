@@ -158,7 +158,7 @@ def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Trad
             _refuse_empty_scope(store, tradeoff_id, plan.scope)
             _fit(store, tradeoff_id)
     notes = tuple(dict.fromkeys(note for found in compared.values() for note in found.notes))
-    return dataclasses.replace(load(store, tradeoff_id), notes=notes)
+    return dataclasses.replace(load_tradeoff(store, tradeoff_id), notes=notes)
 
 
 def _once(indexed: Iterable[Indexed]) -> list[Indexed]:
@@ -169,7 +169,7 @@ def _once(indexed: Iterable[Indexed]) -> list[Indexed]:
     return list(found.values())
 
 
-def load(store: Store, tradeoff_id: str) -> Tradeoff:
+def load_tradeoff(store: Store, tradeoff_id: str) -> Tradeoff:
     """A trade-off that the lab has."""
     found = store.rows(
         "select release_id, basis, knowledge from study.tradeoff where tradeoff_id = $id", id=tradeoff_id
