@@ -161,15 +161,10 @@ def _written(parameters: list[inspect.Parameter]) -> list[str]:
 
 def _help(name: str) -> str:
     import argparse
-    import sys
-
-    from trajlab.risk.knowledge import listing
 
     top = parser(name)
     (commands,) = (action for action in top._actions if isinstance(action, argparse._SubParsersAction))
     command = commands.choices[name]
-    if name == "risk" and "--help" not in sys.argv:
-        command.epilog = f"what may be known, settings in capitals:\n{listing()}"
     return str(command.format_help())
 
 

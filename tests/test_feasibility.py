@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -24,8 +24,7 @@ SEED = 3
 
 
 def build(lab: tl.Lab, release: tl.Release, seed: int = SEED) -> None:
-    with lab._store.transaction("feasibility"):
-        feasibility.build(lab._store, release.id, seed=seed, progress=Progress())
+    feasibility.build(lab._store, release.id, seed=seed, progress=Progress())
 
 
 def thinned(people: int, share: float) -> pl.DataFrame:
@@ -173,49 +172,72 @@ def test_the_places_of_a_night_equal_the_obvious_version(town: Town) -> None:
     assert dict(table.select("places", "nights").iter_rows()) == nights
 
 
-def drawn_by_hand(town: Town) -> dict[tuple[str, int], list[tuple[int, int]]]:
-    drawn = {}
-    for person, track in town.truth.items():
-        lottery = sorted(track, key=lambda slot: lot(SEED, town.uid[person], slot))[:5]
-        slots = sorted(track)
-        begins = slots[: max(len(slots) - 4, 1)]
-        start = slots.index(next(slot for slot in lottery if slot in begins))
-        drawn["random", person] = [(slot, track[slot]) for slot in lottery]
-        drawn["consecutive", person] = [(slot, track[slot]) for slot in slots[start : start + 5]]
-    return drawn
+KINDS = {"top": "top:{}:unordered", "random": "points:{}", "consecutive": "cont:{}"}
 
 
-def test_points_are_drawn_by_a_lottery_of_seed_person_and_slot(town: Town) -> None:
-    found: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    for _, knowledge, person, rank, slot, cell in town.table("metrics.drawn_point").iter_rows():
-        found[knowledge, person].append((slot, cell))
-        assert rank == len(found[knowledge, person])
-    assert found == drawn_by_hand(town)
+def known_points(town: Town, knowledge: str, size: int) -> dict[int, list[tuple[int, int]]]:
+    """What the question knew of each person, first to last."""
+    found: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    rows = town.lab.sql(
+        "select trace, slot, cell from metrics.known_point join study.risk using (risk_id) "
+        "where release_id = $r and knowledge = $k order by trace, rank",
+        r=town.release.id,
+        k=KINDS[knowledge].format(size),
+    )
+    for person, slot, cell in rows.iter_rows():
+        found[person].append((slot, cell))
+    return found
 
 
 def test_people_singled_out_equal_the_obvious_version(town: Town) -> None:
     truth = town.truth
     alone: Counter[tuple[object, ...]] = Counter()
-    for (knowledge, person), points in drawn_by_hand(town).items():
-        for k in range(1, 6):
+    longest = max(map(len, truth.values()))
+    for knowledge, size in itertools.product(("random", "consecutive"), range(1, min(5, longest) + 1)):
+        for person, points in known_points(town, knowledge, size).items():
+            assert len(set(points)) == min(size, len(truth[person]))
             others = [
                 other
                 for other, track in truth.items()
-                if other != person and all(track.get(slot) == cell for slot, cell in points[:k])
+                if other != person and all(track.get(slot) == cell for slot, cell in points)
             ]
-            alone[knowledge, k] += not others
-    for k in range(1, 6):
+            alone[knowledge, size] += not others
+    for size in range(1, min(5, max(len(set(track.values())) for track in truth.values())) + 1):
         sets = {}
         for person, track in truth.items():
             tally = Counter(track.values())
             first = {cell: min(slot for slot in track if track[slot] == cell) for cell in tally}
-            sets[person] = frozenset(sorted(tally, key=lambda cell: (-tally[cell], first[cell], cell))[:k])
-        alone["top", k] = sum(n == 1 for n in Counter(sets.values()).values())
+            sets[person] = frozenset(sorted(tally, key=lambda cell: (-tally[cell], first[cell], cell))[:size])
+        alone["top", size] = sum(n == 1 for n in Counter(sets.values()).values())
     table = town.table("metrics.singled_out")
     check_estimates(table, ["knowledge", "points"], {key: n / len(truth) for key, n in alone.items()})
     assert {
         (k, n): unique for k, n, unique in table.select("knowledge", "points", "unique_people").iter_rows()
     } == alone
+
+
+def test_one_question_has_one_answer() -> None:
+    """Asked together, visits read once, and asked one by one, in a lab of its own."""
+    lab = tl.open(":memory:")
+    lab.ingest(tl.simulate(people=40, days=2, seed=5), tz="UTC")
+    release = lab.release("square:1000", "1h", days=2)
+    build(lab, release)
+    together = answers(lab)
+    lab._store.execute("delete from study.risk")
+    lab._store.execute("delete from metrics.anonymity")
+    lab._store.execute("delete from metrics.known_point")
+    singled_out = {}
+    for (name, text), size in itertools.product(KINDS.items(), range(1, 6)):
+        found = lab.risk(release, text.format(size), seed=SEED)
+        singled_out[name, size] = (found.people, found.unique_share, found.low, found.high)
+    for table, whole in zip(answers(lab), together, strict=True):
+        assert_frame_equal(table, whole, check_exact=True)
+    shown = lab.table("metrics.singled_out").select("knowledge", "points", "people", "estimate", "low", "high")
+    assert {(name, size): tuple(score) for name, size, *score in shown.iter_rows()} == singled_out
+
+
+def answers(lab: tl.Lab) -> list[pl.DataFrame]:
+    return [lab.table(f"metrics.{name}") for name in ("anonymity", "known_point")]
 
 
 def test_errors_of_prediction_equal_the_obvious_version(town: Town) -> None:
@@ -260,7 +282,7 @@ def test_the_gain_between_days_equals_the_obvious_version(town: Town) -> None:
         for slot, cell in track.items():
             days[person][town.day(slot)].append(cell)
     order = sorted(days, key=lambda person: lot(SEED, town.uid[person]))
-    following = dict(pairwise([*order, order[0]]))
+    following = dict(itertools.pairwise([*order, order[0]]))
     gains: dict[str, dict[int, list[float]]] = {"one person": {}, "two people": {}}
     for person in days:
         for kind, other in (("one person", person), ("two people", following[person])):
@@ -317,13 +339,16 @@ def test_the_six_people_spend_their_time_as_their_story_says(six: Town) -> None:
 def test_the_six_people_are_told_apart_as_their_story_says(six: Town) -> None:
     # One place: only Emil's market and Fay's school are nobody else's first. Two: Ana and Ben share
     # home and mill, Cleo and Fay school and Southgate. Three: everybody differs, Ana by having only two.
-    unique = [one(six, "metrics.singled_out", knowledge="top", points=k)["unique_people"] for k in range(1, 6)]
-    assert unique == [2, 2, 6, 6, 6]
+    unique = six.table("metrics.singled_out").filter(knowledge="top").sort("points")
+    assert unique["unique_people"].to_list() == [2, 2, 6]
     # Ana and Ben part only in slot 14: whoever does not know that slot cannot tell them apart.
-    drawn = six.table("metrics.drawn_point")
-    for row in six.table("metrics.shared_point").filter(pl.col("person") <= 2).iter_rows(named=True):
-        known = drawn.filter(knowledge=row["knowledge"], person=row["person"]).sort("rank")["slot"].to_list()
-        assert row["shared"] == (known.index(14) if 14 in known else 5)
+    apart = six.lab.sql(
+        "select answer.k, list(point.slot) as slots from metrics.anonymity as answer join study.risk using (risk_id) "
+        "join metrics.known_point as point using (risk_id, trace) where trace <= 2 and knowledge not like 'top:%' "
+        "group by risk_id, trace, answer.k"
+    )
+    assert len(apart) == 20
+    assert all((k == 1) == (14 in slots) for k, slots in apart.iter_rows())
 
 
 def test_a_day_like_the_one_before_gains_nothing(six: Town) -> None:
@@ -341,7 +366,9 @@ def test_more_known_points_never_single_out_fewer_people(town: Town) -> None:
 
 
 def test_nothing_depends_on_the_order_of_rows_or_on_threads(town: Town) -> None:
-    before = {name: town.table(name) for name in feasibility.TABLES}
+    params = dict.fromkeys(("release_id", "slots", "slots_per_day", "night_slots", "seed"))
+    before = {query.table: town.table(query.table) for query in feasibility.tables(params)}
+    assert {"metrics.place_share", "metrics.day_gain", "metrics.night_places"} < set(before)
     con = town.lab._store.con
     try:
         for order, threads in (("slot desc, person desc", 1), ("md5(person || ':' || slot)", 4)):
@@ -365,22 +392,47 @@ def test_people_who_are_added_change_nobodys_draw() -> None:
         lab.ingest(records, tz="UTC")
         build(lab, lab.release("square:1000", "1h", box=(-10, 38, -8, 40), days=2))
         draws.append(
-            lab.sql("select uid, knowledge, rank, slot from metrics.drawn_point join records.person using (person)")
+            lab.sql(
+                "select uid, knowledge, rank, slot from metrics.known_point join study.risk using (risk_id) "
+                "join records.person on person = trace where knowledge not like 'top:%'"
+            )
         )
     assert_frame_equal(
         draws[0].filter(pl.col("uid").is_in(few["uid"].unique().implode())), draws[1], check_row_order=False
     )
 
 
-def test_another_seed_replaces_what_an_earlier_one_drew() -> None:
+def test_another_seed_draws_other_points_and_compares_other_days() -> None:
     town = complete()
     build(town.lab, town.release, seed=1)
-    first = town.table("metrics.drawn_point")
+    first, gain = town.table("metrics.singled_out"), town.table("metrics.day_gain")
     build(town.lab, town.release, seed=2)
-    assert not first.equals(town.table("metrics.drawn_point"))
-    assert town.table("metrics.singled_out")["seed"].unique().to_list() == ["2"]
+    both = town.table("metrics.singled_out")
+    assert_frame_equal(both.filter(seed=1), first)
+    drawn = both.filter(pl.col("knowledge") != "top")
+    assert not drawn.filter(seed=2).drop("seed").equals(drawn.filter(seed=1).drop("seed"))
+    assert town.table("metrics.day_gain")["seed"].unique().to_list() == [2]
+    assert set(town.lab.sql("select count(*) as n from figures.xu2017_3 group by series, x_value")["n"]) == {1}
     build(town.lab, town.release, seed=1)
-    assert_frame_equal(town.table("metrics.drawn_point"), first)
+    assert_frame_equal(town.table("metrics.day_gain"), gain)
+    assert_frame_equal(town.table("metrics.singled_out"), both)
+
+
+def test_a_release_may_be_named_by_its_id() -> None:
+    town = complete()
+    town.lab.feasibility(town.release.id, seed=SEED)
+    by_name = town.table("metrics.singled_out")
+    assert len(by_name) == 15
+    town.lab.feasibility(town.release, seed=SEED)
+    assert_frame_equal(town.table("metrics.singled_out"), by_name)
+
+
+@pytest.mark.parametrize(("slot", "day", "places"), [("1h", "aaaaab" + "c" * 18, 2), ("4h", "aaaabbbbcccc" + "d" * 12, 2),
+                                                     ("30min", "abcdef" + "g" * 18, 6)])  # fmt: skip
+def test_the_night_ends_with_the_last_slot_that_begins_before_six(slot: str, day: str, places: int) -> None:
+    """One slot fewer would miss the last place of the night, one more would count the first of the morning."""
+    town = at_places({"x": day, "y": day}, slot)
+    assert town.table("metrics.night_places").select("places", "people").rows() == [(places, 2)]
 
 
 def test_one_person_on_one_day_has_no_days_to_compare() -> None:
@@ -425,10 +477,7 @@ def test_places_without_coordinates_have_no_error_of_prediction() -> None:
 
 
 def test_an_unknown_release_is_named_with_those_that_exist(six: Town) -> None:
-    with (
-        pytest.raises(UnknownNameError, match=f"no release named 'r0'; there are: {six.release.id}"),
-        six.lab._store.transaction("feasibility"),
-    ):
+    with pytest.raises(UnknownNameError, match=f"no release named 'r0'; there are: {six.release.id}"):
         feasibility.build(six.lab._store, "r0", progress=Progress())
 
 

@@ -573,16 +573,14 @@ def test_a_lab_without_a_release_says_how_to_make_one(command, tmp_path, capsys)
     assert err == "trajlab: the lab has no release yet: make one with trajlab release\n"
 
 
-def test_the_help_of_protect_lists_every_protection(capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["trajlab", "protect", "--help"])
+def test_the_help_of_protect_lists_every_protection(capsys):
     with pytest.raises(SystemExit):
         main(["protect", "--help"])
     lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.partition("protections:\n")[2].splitlines()]
     assert lines == [[name, protections.describe(name).splitlines()[0]] for name in protections.names()]
 
 
-def test_the_help_of_risk_lists_every_kind(capsys, monkeypatch):
-    monkeypatch.setattr("sys.argv", ["trajlab", "risk", "--help"])
+def test_the_help_of_risk_lists_every_kind_whatever_the_process_was_called_with(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["risk", "--help"])
     assert stopped.value.code == 0

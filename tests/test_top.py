@@ -10,7 +10,6 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from conftest import TINY_BOX, tiny_lab
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -198,16 +197,6 @@ def test_the_order_of_rows_changes_nothing(store):
     once, again = kept(store, visits), kept(store, visits[::-1])
     for text in ("top:3", "top:variable:unordered"):
         assert answers(store, asked(store, once, once, text)) == answers(store, asked(store, again, again, text))
-
-
-def test_known_as_a_set_people_are_as_unique_as_the_feasibility_study_says():
-    with tiny_lab() as lab:
-        release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
-        lab.feasibility(release)
-        studied = lab.sql("select points, estimate, low, high from metrics.singled_out where knowledge = 'top'")
-        for points, *expected in studied.filter(pl.col("points") <= 3).iter_rows():
-            answer = lab.risk(release, f"top:{points}:unordered")
-            assert [answer.unique_share, answer.low, answer.high] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -229,16 +229,17 @@ class Lab:
             progress=self._progress,
         )
 
-    def feasibility(self, release: Release, *, seed: int = 0) -> None:
+    def feasibility(self, release: Release | str, *, seed: int = 0) -> None:
         """How regular and how singular the people behind a release are (xu2017, figures 2 to 7).
 
-        Builds `metrics.place_share`, `singled_out`, `night_places`, `night_share`,
-        `prediction_error` and `day_gain`; they read the truth, so the release must be the lab's own.
+        Builds `metrics.place_share`, `night_places`, `night_share`, `prediction_error` and
+        `day_gain`, and answers as many questions of `risk` as `metrics.singled_out` shows: up to five most
+        frequent places, points, and points in a row. They read the truth, so the release, or the one
+        of that id, must be the lab's own.
         """
         from trajlab.metrics.feasibility import build
 
-        with self._store.transaction("feasibility"):
-            build(self._store, release.id, seed=seed, progress=self._progress)
+        build(self._store, release if isinstance(release, str) else release.id, seed=seed, progress=self._progress)
 
     def risk(
         self,

@@ -10,7 +10,7 @@
 -- `mean_risk` is the mean over all combinations.
 --
 -- grain:      risk_id, trace
--- written by: trajlab.risk.knowledge
+-- written by: trajlab.risk.run
 -- columns:
 --   risk_id       VARCHAR  the question, see study.risk
 --   trace         INTEGER  the trace looked for, see metrics.target

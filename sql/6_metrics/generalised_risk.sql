@@ -4,7 +4,7 @@
 -- becomes (grid.generalised). Only the answer is kept, not the traces.
 --
 -- grain:      release_id, coarse_id, basis, knowledge, seed, sample, scope
--- written by: trajlab.utility.tradeoff
+-- written by: trajlab.utility.exposed
 -- columns:
 --   release_id    VARCHAR  the release
 --   coarse_id     UBIGINT  index that it is generalised to; its own for nothing, see grid.index

@@ -4,7 +4,7 @@
 -- no time: their slot is null.
 --
 -- grain:      risk_id, trace, rank
--- written by: trajlab.risk.knowledge
+-- written by: trajlab.risk.run
 -- columns:
 --   risk_id  VARCHAR  the question, see study.risk
 --   trace    INTEGER  the trace that it is known of, see metrics.target

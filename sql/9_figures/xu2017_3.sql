@@ -1,5 +1,7 @@
 -- figures.xu2017_3: share of people told from all others by a few points (xu2017, figure 3).
 --
+-- Of several seeds the smallest.
+--
 -- grain:   release_id, series_order, x_value
 -- reads:   metrics.singled_out
 -- view:    yes
@@ -21,3 +23,4 @@ select
     low,
     high
 from metrics.singled_out
+qualify seed = min(seed) over (partition by release_id)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajlab.cli.terminal import (
     Commands,
     lab_options,
+    list_in_help,
     number_or_text,
     only_release,
     opened,
@@ -27,16 +27,18 @@ if TYPE_CHECKING:
 def feasibility(args: argparse.Namespace) -> None:
     """Measure how regular and how singular the people behind a release are (xu2017, figures 2 to 7).
 
-    Fills metrics.place_share, singled_out, night_places, night_share, prediction_error and day_gain.
+    Fills metrics.place_share, night_places, night_share, prediction_error and day_gain, and asks the questions
+    of `trajlab risk` that metrics.singled_out shows.
     """
     with opened(args, must_exist=True) as lab:
-        found = lab.published(only_release(lab, args.release))
-        lab.feasibility(found, seed=args.seed)
+        release_id = only_release(lab, args.release)
+        lab.feasibility(release_id, seed=args.seed)
         show(
             lab.sql(
                 "select knowledge, points, people, unique_people, estimate, low, high from metrics.singled_out "
-                "where release_id = $id order by knowledge, points",
-                id=found.id,
+                "where release_id = $id and seed = $seed order by knowledge, points",
+                id=release_id,
+                seed=args.seed,
             ),
             "table",
             40,
@@ -130,17 +132,14 @@ def risk(args: argparse.Namespace) -> None:
 
 def _searched(lab: Lab, args: argparse.Namespace) -> str:
     """The id of what is searched; of three ways to say it, one."""
-    said = [id_ for id_ in (args.release, args.traces, args.run_id) if id_ is not None]
-    if len(said) > 1:
+    given = [id_ for id_ in (args.release, args.traces, args.run_id) if id_ is not None]
+    if len(given) > 1:
         raise TrajlabError("one set of traces is searched: say one of --release, --traces and --run")
-    return said[0] if said else only_release(lab, None)
+    return given[0] if given else only_release(lab, None)
 
 
 def _risk_options(c: argparse.ArgumentParser) -> None:
-    if "--help" in sys.argv or "-h" in sys.argv:  # reading all kinds takes a moment that only help is worth
-        from trajlab.risk.knowledge import listing
-
-        c.epilog = f"what may be known, settings in capitals, those with a value may be left out:\n{listing()}"
+    list_in_help(c, _list_knowledge)
     lab_options(c)
     c.add_argument("knowledge", nargs="+", help="what is known, such as top:2 or points:4; several are asked in turn")
     release_options(c)
@@ -149,6 +148,12 @@ def _risk_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
     c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
     c.add_argument("--set", action="append", metavar="NAME=VALUE", help="a setting by name, such as min_share=0.2")
+
+
+def _list_knowledge() -> str:
+    from trajlab.risk.knowledge import listing
+
+    return f"what may be known, settings in capitals, those with a value may be left out:\n{listing()}"
 
 
 def smallest(args: argparse.Namespace) -> None:
@@ -166,8 +171,8 @@ def smallest(args: argparse.Namespace) -> None:
             "join counts.release as release using (index_id) where release.release_id = $id",
             id=release_id,
         )
-        told = found.join(times, on="slot", maintain_order="left").join(cells, on="cell", maintain_order="left")
-        show(told.select("rank", "slot", "starts", "label", "others"), "table", 60)
+        points = found.join(times, on="slot", maintain_order="left").join(cells, on="cell", maintain_order="left")
+        show(points.select("rank", "slot", "starts", "label", "others"), "table", 60)
 
 
 def _smallest_options(c: argparse.ArgumentParser) -> None:

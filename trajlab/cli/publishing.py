@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-from trajlab.cli.terminal import Commands, as_lines, lab_options, only_release, opened, release_options
+from trajlab.cli.terminal import Commands, as_lines, lab_options, list_in_help, only_release, opened, release_options
 from trajlab.errors import ProtectionError
 
 
@@ -91,11 +90,14 @@ def _key(file: Path) -> str:
         raise ProtectionError(f"{file.name}: the key must be text, such as 64 random hexadecimal digits") from None
 
 
-def _protect_options(c: argparse.ArgumentParser) -> None:
-    if "--help" in sys.argv or "-h" in sys.argv:  # as in risk
-        from trajlab.protect import describe, names
+def _list_protections() -> str:
+    from trajlab.protect import describe, names
 
-        c.epilog = "protections:\n" + "\n".join(f"  {name}  {describe(name).splitlines()[0]}" for name in names())
+    return "protections:\n" + "\n".join(f"  {name}  {describe(name).splitlines()[0]}" for name in names())
+
+
+def _protect_options(c: argparse.ArgumentParser) -> None:
+    list_in_help(c, _list_protections)
     lab_options(c)
     c.add_argument("protection", help="such as cut:6h")
     release_options(c)

@@ -39,6 +39,17 @@ def release_options(c: argparse.ArgumentParser) -> None:
     )
 
 
+def list_in_help(c: argparse.ArgumentParser, write: Callable[[], str]) -> None:
+    """Put a list below the help of a command: what it takes to write it is only worth its time for help."""
+    without = c.format_help
+
+    def format_help() -> str:
+        c.epilog = write()
+        return without()
+
+    c.format_help = format_help  # type: ignore[method-assign]
+
+
 @contextmanager
 def new_lab_only_if_it_works(args: argparse.Namespace) -> Iterator[Lab]:
     """An open lab; a command that fails leaves no new, empty one behind."""

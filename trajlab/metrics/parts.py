@@ -33,6 +33,5 @@ def parts(slots: int, slots_per_day: int, night_slots: int) -> list[Part]:
 
 def night_slots(start: dt.time, slots_per_day: int) -> int:
     """How many slots at the beginning of a day, whose first starts at `start`, start before 06:00."""
-    seconds = 86_400 // slots_per_day
     begun = (start.hour * 60 + start.minute) * 60 + start.second
-    return max(0, -((begun - 6 * 3600) // seconds))
+    return max(0, -((begun - 6 * 3600) * slots_per_day // 86_400))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -10,6 +12,7 @@ from trajlab.errors import MetricError, UnknownNameError
 from trajlab.metrics import optimal
 from trajlab.metrics.headline import headline
 from trajlab.metrics.pairing import PAIRINGS, pair
+from trajlab.metrics.parts import night_slots as count_night_slots
 from trajlab.metrics.parts import parts
 
 Cells = npt.NDArray[np.int32]
@@ -44,7 +47,7 @@ def score(
         )
     if not 1 <= slots_per_day <= 86_400:
         raise MetricError(f"slots_per_day must be between 1 and 86400, not {slots_per_day}")
-    night = -(-slots_per_day // 4) if night_slots is None else night_slots
+    night = count_night_slots(dt.time(), slots_per_day) if night_slots is None else night_slots
     if not 0 <= night <= slots_per_day:
         raise MetricError(f"night_slots must be between 0 and slots_per_day, not {night_slots}")
     pairs = pair(pairing, tracks, true, where, parts(tracks.shape[1], slots_per_day, night))

@@ -14,7 +14,7 @@ import polars as pl
 
 from trajlab.errors import RiskError, UnknownNameError
 from trajlab.ids import digest
-from trajlab.query import Query
+from trajlab.query import Query, step
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
@@ -98,20 +98,7 @@ def has(store: Store, traces_id: str) -> bool:
 
 def tick_seconds(store: Store, release_id: str) -> int:
     """How long a tick of the release's clock is (slots.clock), from when the period begins or, at 1970, ends."""
-    ((length,),) = store.rows(
-        """
-        select
-            case
-                when min(clock.tick) <> 0 then epoch(timezone(min(tz), min(starts))) // min(clock.tick)
-                else epoch(timezone(min(tz), min(starts) + to_seconds((max(clock.slot) + 1) * min(slot_seconds))))
-                    // (max(clock.tick) + 1)
-            end
-        from counts.release
-        join slots.clock as clock using (release_id)
-        where release_id = $id
-        """,
-        id=release_id,
-    )
+    ((length,),) = store.rows(step("3_slots/_tick_seconds"), release_id=release_id)
     return int(length)
 
 

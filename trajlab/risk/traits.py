@@ -10,7 +10,7 @@ from duckdb import ColumnExpression
 from trajlab.errors import IngestError
 from trajlab.ingest._reference import refuse_torn_rows
 from trajlab.ingest._tables import Table, open_tables
-from trajlab.query import Query
+from trajlab.query import Query, step
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
@@ -44,25 +44,30 @@ def _add(store: Store, table: Table) -> str:
     if not traits:
         raise IngestError(f"{table.name}: nothing to compare people by; it needs a column beside {UID!r}")
     refuse_torn_rows(store.con, table, [table.columns[UID], *traits.values()])
-    named = [ColumnExpression(column).cast("VARCHAR").alias(column) for column in traits.values()]
     who = ColumnExpression(table.columns[UID])
     if str(table.relation.select(who).types[0]) in ("DOUBLE", "FLOAT"):
         who = who.cast("HUGEINT")  # as in ingest: what a frame made 7.0 is the person 7
-    rows = table.relation.select(who.cast("VARCHAR").alias("uid"), *named)
-    store.con.register("trait_rows", rows)
+    uid = who.cast("VARCHAR").alias("uid")
     try:
-        store.con.execute(_WHO)
-        notes = _checked(store, table.name)
+        store.con.register("trait_rows", table.relation.select(uid))
+        store.execute(f"create or replace temp table trait_who as {step('1_records/_trait_who')}")
+        notes = _check(store, table.name)
         for trait, column in traits.items():
-            store.con.execute(_REPLACED, {"trait": trait})
-            store.con.execute(_GIVEN.format(column=column), {"trait": trait})
+            value = ColumnExpression(column).cast("VARCHAR").alias("value")
+            store.con.register("trait_rows", table.relation.select(uid, value))
+            store.execute(
+                "delete from records.trait where trait = $trait "
+                "and person in (select person from trait_who where person is not null)",
+                trait=trait,
+            )
+            store.execute(f"insert into records.trait by name {step('1_records/_trait_given')}", trait=trait)
     finally:
         store.forget("trait_rows")
-    store.con.execute("drop table trait_who")
+    store.execute("drop table trait_who")
     return f"{notes}; {', '.join(traits)}"
 
 
-def _checked(store: Store, name: str) -> str:
+def _check(store: Store, name: str) -> str:
     ((rows, nobody, distinct, known),) = store.rows(
         "select count(*), count(*) filter (uid is null), count(distinct uid), count(person) from trait_who"
     )
@@ -74,25 +79,3 @@ def _checked(store: Store, name: str) -> str:
         raise IngestError(f"{name}: none of its {rows:,} people has records in the lab: is {UID} written as there?")
     unknown = f", {rows - known:,} more have no records and are left out" if known < rows else ""
     return f"{name}: traits of {known:,} people{unknown}"
-
-
-_WHO = """
-create or replace temp table trait_who as
-select nullif(trim(given.uid), '') as uid, person.person
-from trait_rows as given
-left join records.person as person on person.uid = nullif(trim(given.uid), '')
-"""
-
-_REPLACED = """
-delete from records.trait
-where trait = $trait and person in (select person from trait_who where person is not null)
-"""
-
-# The column is the reader's own name of it (c0, c1, ...), never a name from the file.
-_GIVEN = """
-insert into records.trait
-select person.person, $trait, trim(given.{column})
-from trait_rows as given
-join records.person as person on person.uid = trim(given.uid)
-where trim(given.{column}) <> ''
-"""

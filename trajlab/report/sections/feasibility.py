@@ -37,8 +37,7 @@ order by when_counted desc, places"""
 
 SINGLED_OUT = """\
 select knowledge, points, people, unique_people, estimate, low, high
-from metrics.singled_out
-where release_id = $release_id
+from metrics.singled_out where release_id = $release_id qualify seed = min(seed) over ()
 order by knowledge desc, points"""
 
 NIGHTS = """\
