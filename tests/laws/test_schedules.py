@@ -127,8 +127,8 @@ def obvious_leak(members: set[str], target: str, told: dict) -> dict:
     entropy = -sum(n / k * math.log2(n / k) for n in whole.values())
     return {
         "prob_m": best,
-        "habits": habits,
-        "sensitive": sensitive,
+        "habit_slots": habits,
+        "sensitive_slots": sensitive,
         "schedules": len(whole),
         "effective": 2**entropy,
     }
@@ -190,11 +190,11 @@ def test_every_answer_is_that_of_the_obvious_version(seed):
             continue
         right = obvious_leak(members, uid, told)
         assert {name: row[name] for name in right} == pytest.approx(right)
-        assert row["ssr"] == pytest.approx(right["sensitive"] / len(told["held"]))
-        assert row["ntr"] == pytest.approx(right["habits"] / len(told["held"]))
+        assert row["ssr"] == pytest.approx(right["sensitive_slots"] / len(told["held"]))
+        assert row["ntr"] == pytest.approx(right["habit_slots"] / len(told["held"]))
         kind = (
-            "nothing" if not right["habits"] else "hidden" if not right["sensitive"]
-            else "totally" if right["sensitive"] == right["habits"] else "partly"
+            "nothing" if not right["habit_slots"] else "hidden" if not right["sensitive_slots"]
+            else "totally" if right["sensitive_slots"] == right["habit_slots"] else "partly"
         )  # fmt: skip
         assert row["disclosed"] == kind
 
