@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "schema": {"errors", "ids", "engine", "query", "version"},
     "store": {"errors", "engine", "query", "schema"},
     "progress": {"plain"},
-    "unfinished": {"errors"},
+    "scratch": {"errors"},
     "spatial": {"errors", "spatial", "plugins"},
     "simulation": {"errors", "settings", "simulation"},
     "ingest": {"errors", "ingest", "plugins", "query"},
@@ -54,7 +54,7 @@ MAY_IMPORT = {
     "risk": {"risk", "errors", "ids", "ingest", "progress", "query", "release.__init__", "store", "version"},
     "protect": {
         *("protect", "errors", "engine", "ids", "plain", "plugins", "progress", "query", "release", "risk.traces"),
-        *("store", "unfinished"),
+        *("store", "scratch"),
     },
     "schedule": {
         *("schedule", "errors", "ids", "lab", "progress", "query", "release", "risk", "settings", "store", "study"),

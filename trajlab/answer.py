@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from trajlab.engine.duckdb import said_kindly
+from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import QueryError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def whole(store: Store, query: str, params: dict[str, object]) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
 
-    with said_kindly("your query"):
+    with translate_errors("your query"):
         relation = _relation(store, query, params)
         try:
             frame: pl.DataFrame = relation.pl()
@@ -45,7 +45,7 @@ def blocks(store: Store, query: str, params: dict[str, object]) -> Iterator[pl.D
     import polars as pl
     import pyarrow as pa
 
-    with said_kindly("your query"):
+    with translate_errors("your query"):
         relation = _relation(store, query, params)
         try:
             nothing = relation.limit(0).pl()

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajlab import plain
-from trajlab.engine.duckdb import said_kindly
+from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue, step
 from trajlab.report import listing
-from trajlab.unfinished import unfinished
+from trajlab.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def export(store: Store, folder: Path, *, publishable: bool, form: str, release:
     notes = () if chosen is None else tuple(_notes(store, chosen))
     make_folder(folder.parent)
     tables = [q for q in catalogue().values() if not q.view and (q.publishable or not publishable)]
-    with unfinished(folder) as scratch:
+    with scratch_folder(folder) as scratch:
         for query in tables:
             _write(store, query, scratch / f"{query.table}.{form}", chosen)
         if folder.exists():  # an empty one may be somebody's working folder, and stays the same folder
@@ -113,7 +113,7 @@ def _write(store: Store, query: Query, file: Path, release: str | None) -> None:
     listed = plain.spelled("exported", columns) if form == "csv" else "exported.*"
     order = f"order by {', '.join(f'exported.{name}' for name in query.grain)}" if query.grain else ""
     params = {"file": str(file)} | ({} if release is None else {"release_id": release})
-    with said_kindly(f"exporting {query.table}"):
+    with translate_errors(f"exporting {query.table}"):
         store.con.execute(
             f"copy (select {listed} from {rows} as exported {order}) to $file (format {form})",  # noqa: S608
             params,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajlab.engine.duckdb import said_kindly
+from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import IngestError, ReleaseError, RiskError, ScheduleError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
@@ -175,7 +175,7 @@ class Lab:
         """A release that this lab made before, by its id."""
         from trajlab.release.making import load_release
 
-        with said_kindly("reading a release"):
+        with translate_errors("reading a release"):
             return load_release(self._store, release_id)
 
     def attack(
@@ -398,7 +398,7 @@ class Lab:
         from trajlab.risk.smallest import smallest_set
 
         traces = self._traces(of, basis)
-        with said_kindly("the smallest set"):
+        with translate_errors("the smallest set"):
             found = self._store.rows(
                 "select trace.trace from slots.trace as trace join records.person as person using (person) "
                 "where trace.traces_id = $id and person.uid = $uid order by trace.part",
@@ -416,7 +416,7 @@ class Lab:
 
         if not isinstance(of, str | Release | Run | traces.Traces):
             raise RiskError(f"traces are those of a release, of a run or of protect, or an id, not {type(of).__name__}")
-        with said_kindly("the traces to search"):
+        with translate_errors("the traces to search"):
             name = of if isinstance(of, str) else of.id
             return traces.named(self._store, name, basis, self._progress, otherwise=otherwise)
 
@@ -541,7 +541,7 @@ class Lab:
         whose column of that name has the value.
         """
         query = Query.load(name)
-        with said_kindly(f"reading {name}"):
+        with translate_errors(f"reading {name}"):
             return self._store.relation(query, **params)
 
     def sql(self, query: str, /, **params: object) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab import engine as engines
 from trajlab import schema
-from trajlab.engine.duckdb import remove_new_file, said_kindly
+from trajlab.engine.duckdb import remove_new_file, translate_errors
 from trajlab.errors import ContractError, LabError, QueryError, UnknownNameError
 from trajlab.query import Query
 
@@ -49,7 +49,7 @@ class Store:
         )
         self._made_here = made_here and schema.is_empty(self.engine)
         try:
-            with said_kindly(f"opening {path}"):
+            with translate_errors(f"opening {path}"):
                 schema.check(self.engine, read_only=read_only)
                 if read_only and schema.is_older(self.engine):
                     self.engine.close()
@@ -80,7 +80,7 @@ class Store:
     @contextmanager
     def transaction(self, doing: str) -> Iterator[None]:
         """All or nothing: what happens inside is kept as a whole or not at all."""
-        with said_kindly(doing):
+        with translate_errors(doing):
             if self._rehearsing:
                 yield
                 return
@@ -94,7 +94,7 @@ class Store:
         class Undo(Exception):  # noqa: N818  not an error: the way out of a transaction that is not to be kept
             pass
 
-        with said_kindly(doing):
+        with translate_errors(doing):
             self._rehearsing = True
             try:
                 with self.engine.transaction():
@@ -113,7 +113,7 @@ class Store:
         """
         used = {name: params[name] for name in query.params}
         self.clear(query, **{name: params[name] for name in query.scope})
-        with said_kindly(f"building {query.table} from {query.file} with {_listed(used)}"):
+        with translate_errors(f"building {query.table} from {query.file} with {_listed(used)}"):
             self.execute(f"insert into {query.table} by name {query.select}", **used)
         self.check_grain(query, **{name: params[name] for name in query.scope})
 

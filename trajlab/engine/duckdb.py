@@ -121,7 +121,7 @@ def connect(
     there = no_file or Path(path).exists()
     con = duckdb.connect(path if no_file else f":memory:{os.path.realpath(path)}", config=offline)
     try:
-        with said_kindly("setting up the engine"):
+        with translate_errors("setting up the engine"):
             con.execute("set TimeZone = 'UTC'")
             con.execute("set enable_progress_bar = true")  # counts, for con.query_progress
             con.execute("set enable_progress_bar_print = false")
@@ -162,7 +162,7 @@ def remove_new_file(con: duckdb.DuckDBPyConnection, path: Path) -> None:
             path.unlink()
 
 
-def another(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+def second_connection(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """A second connection to the same lab, for reading beside the first."""
     cursor = con.cursor()
     ((catalog,),) = con.execute("select current_database()").fetchall()
@@ -218,7 +218,7 @@ def one_line(error: duckdb.Error) -> str:
 
 
 @contextmanager
-def said_kindly(doing: str) -> Iterator[None]:
+def translate_errors(doing: str) -> Iterator[None]:
     """Turn the engine's own errors into trajlab's, saying what was being done."""
     try:
         yield

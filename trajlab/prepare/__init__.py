@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import polars as pl
 
 from trajlab import plugins
-from trajlab.engine.duckdb import DuckDB, said_kindly
+from trajlab.engine.duckdb import DuckDB, translate_errors
 from trajlab.errors import IngestError, UnknownNameError
 from trajlab.ingest._csvfile import fingerprint
 from trajlab.ingest._files import DataFile
@@ -107,7 +107,7 @@ def prepare(
     records_of = f"{name}.parquet"
     _refuse_others(lab, "select count(*) from records.source where name <> $own", records_of)
     with (
-        said_kindly(f"preparing {name}"),
+        translate_errors(f"preparing {name}"),
         closing(open_scratch(memory_limit=memory_limit, threads=threads)) as engine,
         lab._progress.step(f"reading {Path(download).name} for {name}", poll=engine.percent_done),
     ):

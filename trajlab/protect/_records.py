@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajlab.engine.duckdb import said_kindly
+from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import LabError, ProtectionError
 from trajlab.plain import spelled
 from trajlab.protect import load
 from trajlab.query import step
 from trajlab.risk.traces import UNPROTECTED, Traces, tick_seconds
 from trajlab.risk.traces import load as load_traces
-from trajlab.unfinished import unfinished
+from trajlab.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from trajlab.store import Store
@@ -37,10 +37,10 @@ def protected_records(store: Store, traces: Traces, path: Path) -> int:
         raise ProtectionError(
             f"{traces.protection} changes visits, which are cells and slots: there are no records of its traces"
         )
-    with said_kindly(f"writing records protected with {traces.protection}"):
+    with translate_errors(f"writing records protected with {traces.protection}"):
         try:
             _find_parts(store, traces)
-            with unfinished(path) as scratch:
+            with scratch_folder(path) as scratch:
                 written = _copy(store, traces, scratch / path.name, path.suffix.lower().removeprefix("."))
                 (scratch / path.name).rename(path)
         except OSError as error:

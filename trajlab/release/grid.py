@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from trajlab import spatial
-from trajlab.engine.duckdb import another
+from trajlab.engine.duckdb import second_connection
 from trajlab.errors import ReleaseError, SpatialError
 from trajlab.query import step
 from trajlab.spatial._globe import beside, wrapped
@@ -176,7 +176,7 @@ def _record_by_record(
 
     total = store.rows("select count(*) from records.fix")[0][0]
     reading = f"select person, ts, lng, lat from records.fix where {inside}"  # noqa: S608
-    with another(store.con) as cursor:
+    with second_connection(store.con) as cursor:
         relation = cursor.sql(reading, params=bounds) if bounds else cursor.sql(reading)
         reader = relation.to_arrow_reader(_BLOCK)
         schema = pa.schema([*(reader.schema.field(name) for name in ("person", "ts")), ("cell", pa.uint64())])

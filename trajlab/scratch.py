@@ -12,7 +12,7 @@ from trajlab.errors import LabError
 
 
 @contextmanager
-def unfinished(target: Path) -> Iterator[Path]:
+def scratch_folder(target: Path) -> Iterator[Path]:
     """A hidden folder beside `target`, gone when the work ends, however it ends.
 
     A killed process cannot tidy up, so the name follows from the target: the same command again finds what

@@ -11,7 +11,7 @@ from conftest import tiny_lab
 
 from trajlab import export
 from trajlab.errors import LabError
-from trajlab.unfinished import unfinished
+from trajlab.scratch import scratch_folder
 
 
 class KilledError(BaseException):
@@ -25,7 +25,7 @@ def names(folder: Path) -> list[str]:
 def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     (tmp_path / ".out.csv.unfinished").mkdir()
     (tmp_path / ".out.csv.unfinished" / "out.csv").write_text("half a fi")
-    with unfinished(tmp_path / "out.csv") as scratch:
+    with scratch_folder(tmp_path / "out.csv") as scratch:
         assert names(scratch) == []
     assert names(tmp_path) == []
 
@@ -33,8 +33,8 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
 WORKING = """
 import sys, time
 from pathlib import Path
-from trajlab.unfinished import unfinished
-with unfinished(Path(sys.argv[1])) as folder:
+from trajlab.scratch import scratch_folder
+with scratch_folder(Path(sys.argv[1])) as folder:
     (folder / "out.csv").write_text("half a fi")
     print("working", flush=True)
     time.sleep(600)
@@ -49,19 +49,19 @@ def test_what_another_process_is_writing_is_not_taken_for_left_over_until_it_is_
             assert other.stdout is not None
             assert other.stdout.readline() == "working\n"
             told = "out.csv is being written by another program: wait for that one, or choose another name"
-            with pytest.raises(LabError, match=told), unfinished(target):
+            with pytest.raises(LabError, match=told), scratch_folder(target):
                 pass
             assert half.read_text() == "half a fi"
         finally:
             other.kill()
     assert half.exists()
-    with unfinished(target) as scratch:
+    with scratch_folder(target) as scratch:
         assert names(scratch) == []
     assert names(tmp_path) == []
 
 
 def test_a_folder_that_became_the_target_is_not_removed_nor_the_one_that_came_after_it(tmp_path):
-    with unfinished(tmp_path / "tables") as scratch:
+    with scratch_folder(tmp_path / "tables") as scratch:
         scratch.rename(tmp_path / "tables")
         scratch.mkdir()
     assert names(tmp_path) == [".tables.unfinished", "tables"]
