@@ -418,7 +418,7 @@ class Lab:
             raise RiskError(f"traces are those of a release, of a run or of protect, or an id, not {type(of).__name__}")
         with translate_errors("the traces to search"):
             name = of if isinstance(of, str) else of.id
-            return traces.named(self._store, name, basis, self._progress, otherwise=otherwise)
+            return traces.find(self._store, name, basis, self._progress, otherwise=otherwise)
 
     def study(
         self,

@@ -122,14 +122,14 @@ def summaries() -> list[Query]:
 
 def answer_question(store: Store, risk_id: str, what: Knowledge, case: Case, progress: Progress) -> None:
     """Search, and store the answer in `metrics.anonymity` and `metrics.known_point`; call it inside a transaction."""
-    named = knowledge.name_of(what)
-    with progress.step(named, poll=store.engine.percent_done):
+    name = knowledge.name_of(what)
+    with progress.step(name, poll=store.engine.percent_done):
         answer = what.search(case, progress.show)
     forgotten = case.targets.select("trace").join(answer.people, on="trace", how="anti")
     if answer.dropped is not None:
         forgotten = forgotten.filter(~pl.col("trace").is_in(answer.dropped.implode()))
     if len(forgotten):  # whoever adds a kind of knowledge cannot forget anybody
-        raise RiskError(f"{named} gave no answer for {len(forgotten):,} people")
+        raise RiskError(f"{name} gave no answer for {len(forgotten):,} people")
     store.insert("metrics.anonymity", answer.people.with_columns(risk_id=pl.lit(risk_id)))
     store.check_grain(Query.load("metrics.anonymity"), risk_id=risk_id)
     if answer.points is not None:

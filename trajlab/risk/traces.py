@@ -38,7 +38,7 @@ class Traces:
     visits: int
 
 
-def named(store: Store, name: str, basis: str | None, progress: Progress, *, otherwise: str = "slots") -> Traces:
+def find(store: Store, name: str, basis: str | None, progress: Progress, *, otherwise: str = "slots") -> Traces:
     """The traces of a release, of a run, or those with this id; `basis` is chosen for a release alone."""
     if store.rows("select 1 from counts.release where release_id = $id", id=name):
         return of_release(store, name, otherwise if basis is None else basis, progress)
@@ -64,7 +64,7 @@ def of_release(store: Store, release_id: str, basis: str, progress: Progress) ->
     if basis not in BASES:
         raise UnknownNameError("basis", basis, BASES)
     _refuse_made_elsewhere(store, release_id)
-    return _built(store, "t" + digest(release_id, basis), release_id, None, basis, progress)
+    return _build(store, "t" + digest(release_id, basis), release_id, None, basis, progress)
 
 
 def of_run(store: Store, run_id: str, progress: Progress) -> Traces:
@@ -76,7 +76,7 @@ def of_run(store: Store, run_id: str, progress: Progress) -> Traces:
     if not complete:
         raise RiskError(f"run {run_id} is not complete: let the attack finish first")
     _refuse_made_elsewhere(store, release_id)
-    return _built(store, "t" + digest(run_id), release_id, run_id, "recovered", progress)
+    return _build(store, "t" + digest(run_id), release_id, run_id, "recovered", progress)
 
 
 def load(store: Store, traces_id: str) -> Traces:
@@ -128,7 +128,7 @@ def describe(store: Store, traces_id: str, release_id: str, run_id: str | None, 
     return made
 
 
-def _built(store: Store, traces_id: str, release_id: str, run_id: str | None, basis: str, progress: Progress) -> Traces:
+def _build(store: Store, traces_id: str, release_id: str, run_id: str | None, basis: str, progress: Progress) -> Traces:
     if has(store, traces_id):
         return load(store, traces_id)
     ((index_id, slots),) = store.rows(

@@ -27,8 +27,8 @@ def add(store: Store, people: object, progress: Progress) -> list[str]:
     lab has are divided by the new groups as well.
     """
     notes: list[str] = []
-    with ExitStack() as keep:
-        for table in open_tables(store.con, people, keep, notes):
+    with ExitStack() as files:
+        for table in open_tables(store.con, people, files, notes):
             notes += [*table.notes, _add(store, table)]
     store.check_grain(Query.load("records.trait"))
     for (risk_id,) in store.rows("select risk_id from study.risk order by risk_id"):
