@@ -346,6 +346,14 @@ def test_one_release_one_run_and_one_question_can_be_chosen(server: Server, sand
         assert ask(server, f"/{TOKEN}/?{urlencode(chosen | {'part': part})}")[0] == 200
 
 
+def test_a_relation_with_parameters_says_how_to_ask_for_it(server: Server) -> None:
+    status, _, text = ask(server, f"/{TOKEN}/tables?name=report.recovered_day")
+    assert status == 200
+    assert "put values in the place of run_id, pairing, person" in Page(text).text
+    assert urlencode({"query": "from report.recovered_day($run_id, $pairing, $person)"}) in text
+    assert "trouble" not in Page(text).values("class")
+
+
 def test_every_table_has_a_page_and_the_secret_is_not_on_it(server: Server, sandbox: Sandbox) -> None:
     secret = sandbox.run("select secret from study.secret")[0].item()
     for table in catalogue():

@@ -12,6 +12,7 @@ import pytest
 from test_report import Page
 
 import trajlab as tl
+from trajlab.errors import LabError
 from trajlab.report import render, words
 from trajlab.report.sections import recovery
 
@@ -186,6 +187,18 @@ def test_a_lab_of_an_older_trajlab_gets_its_page_without_the_new_sections(city: 
         text = render(lab)
     assert not ATTACKED & set(Page(text).values("id"))
     assert text.count('<article class="card">') == 2
+
+
+def test_a_lab_without_the_views_of_the_page_is_to_be_brought_up_to_date(city: Path, tmp_path: Path) -> None:
+    older = tmp_path / "older.duckdb"
+    older.write_bytes(city.read_bytes())
+    with duckdb.connect(older) as con:
+        con.execute("drop view report.release_overview")
+    with (
+        tl.open(older, read_only=True) as lab,
+        pytest.raises(LabError, match="open it once for writing, and it is brought up to date"),
+    ):
+        render(lab)
 
 
 def test_an_unfinished_proof_is_not_called_one() -> None:

@@ -24,7 +24,7 @@ PREVIEW = 100
 SECRET = "study.secret"
 """A table whose rows no page shows of its own accord."""
 
-_FIRST = "select * from report.summary"
+_FIRST = "from report.summary"
 _NAMES = {"": "Look", "tables": "Tables", "sql": "SQL"}
 Choices = dict[str, str]
 
