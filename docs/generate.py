@@ -29,9 +29,7 @@ HOMES = pl.DataFrame(
 )
 _ANSWERED = re.compile(r"(```sql\n(.*?)```\n)(\n```text\n.*?```\n)?", re.DOTALL)
 
-_WEEKLY = re.compile(
-    r"\b(study\.leak|metrics\.coming|report\.(schedule_leak|exposed_slots|crowd_schedules|arrivals))\b"
-)
+_WEEKLY = re.compile(r"\b(study\.leak|report\.(schedule_leak|crowd_schedules|extracted_schedule|arrivals))\b")
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 
 import trajlab as tl
 from tests.conftest import TINY_BOX, tiny_lab
+from trajlab import attacks
 from trajlab.cli import main
 from trajlab.errors import AttackError, MetricError, ReleaseError, UnknownNameError
 
@@ -150,7 +151,7 @@ def test_what_cannot_be_attacked_is_refused_with_the_reason(counts, xy, options,
 @pytest.mark.parametrize(
     ("name", "settings", "error", "text"),
     [
-        ("xu2018", {}, UnknownNameError, "no attack named 'xu2018'; there are: dsilva2024, shuffle, stay, xu2017"),
+        ("xu2018", {}, UnknownNameError, f"no attack named 'xu2018'; there are: {', '.join(attacks.names())}"),
         ("xu2017", {"lookback": 3}, AttackError, "attack xu2017 has no setting 'lookback'; it has direct_link_below, night_hours"),
         ("shuffle", {"night_hours": 3}, AttackError, "attack shuffle has no setting 'night_hours'; it has none"),
         ("xu2017", {"night_hours": 25}, AttackError, "night_hours is a number of hours between 0 and 24, not 25"),

@@ -204,11 +204,17 @@ assert "of the slots of a release have no count at all." in page.partition('<sec
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_the_table_of_the_how_to_is_built_with_every_release(tmp_path):
-    found = re.search(r"```sql\n(-- counts.quiet_cell.*?)```", (DOCS / "add-a-table.md").read_text(), re.DOTALL)
-    assert found is not None
+def test_the_relations_of_the_how_to_are_built_when_it_says(tmp_path):
+    """In a process of its own: the page's three files are put beside the others."""
+    page = (DOCS / "add-a-table.md").read_text(encoding="utf-8")
+    files = {sql.partition(":")[0]: sql for sql in re.findall(r"```sql\n-- (\w+\.\w+: .*?)```", page, re.DOTALL)}
+    assert files.keys() == {"report.quiet_cell", "counts.quiet_cell", "metrics.home_share"}
     shutil.copytree(ROOT / "sql", tmp_path / "sql")
-    (tmp_path / "sql" / "4_counts" / "quiet_cell.sql").write_text(found[1])
+    for table, sql in files.items():
+        schema, _, name = table.partition(".")
+        (folder,) = (tmp_path / "sql").glob(f"?_{schema}")
+        assert f"`sql/{folder.name}/{name}.sql`" in page
+        (folder / f"{name}.sql").write_text(f"-- {sql}", encoding="utf-8")
     code = f"""
 from pathlib import Path
 import trajlab as tl
@@ -216,8 +222,10 @@ from trajlab import query
 query.folder = lambda: Path({str(tmp_path / "sql")!r})
 lab = tl.open(":memory:")
 lab.ingest(tl.simulate(people=5, days=1), tz="Europe/Lisbon")
-lab.release(index="h3:8", slot="1h")
+release = lab.release(index="h3:8", slot="1h")
+assert lab.table("counts.quiet_cell").equals(lab.table("report.quiet_cell"))
 assert len(lab.table("counts.quiet_cell")) > 0
+assert len(lab.table("metrics.home_share")) == 0
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
