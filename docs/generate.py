@@ -135,11 +135,12 @@ def shown(frame: pl.DataFrame) -> str:
 
 
 def _table(query: Query) -> list[str]:
-    made = f"written by `{query.written_by}`" if query.written_by else "built from " + _listed(query.reads)
+    verb = "a view of " if query.view else "built from "
+    made = f"written by `{query.written_by}`" if query.written_by else verb + _listed(query.reads)
     key = f"One row per {_listed(query.grain)}; {made}." if query.grain else f"{made.capitalize()}; no key."
-    prose = [*query.prose.strip().splitlines(), ""] if query.prose.strip() else []
+    prose = [*reference.short(query.prose.strip().splitlines()), ""] if query.prose.strip() else []
     rows = [f"| `{c.name}` | {c.type} | {c.meaning} |" for c in query.columns]
-    return [f"### {query.table}", "", f"{query.summary.capitalize()}", "", *prose, key, "",
+    return [f"### {query.table}", "", *reference.wrap(query.summary.capitalize()), "", *prose, *reference.wrap(key), "",
             "| column | type | meaning |", "|---|---|---|", *rows]  # fmt: skip
 
 

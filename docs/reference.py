@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Iterator
 
 import polars as pl
@@ -16,6 +17,16 @@ SHOWN = ("Lab", "Release")
 """Classes whose methods are listed too."""
 MOST = 6
 """Rows of a figure without published numbers."""
+
+
+def wrap(text: str) -> list[str]:
+    """A paragraph in lines of less than 120 characters."""
+    return textwrap.wrap(text, 119, break_long_words=False, break_on_hyphens=False)
+
+
+def short(lines: list[str]) -> list[str]:
+    """Prose with its long lines broken."""
+    return [part for line in lines for part in (wrap(line) if len(line) >= 120 else [line])]
 
 
 def commands() -> str:
@@ -65,7 +76,7 @@ def figure_page(city: tl.Lab, campus: tl.Lab) -> str:
             "",
             f"### {name}",
             "",
-            f"{figure.title}. Needs {figure.needs}.{' ' + figure.note if figure.note else ''}",
+            *wrap(f"{figure.title}. Needs {figure.needs}.{' ' + figure.note if figure.note else ''}"),
             "",
         ]
         weekly = paper == "ma2017"
