@@ -147,15 +147,17 @@ def _members(kind: type) -> Iterator[tuple[str, object]]:
 
 def _described(name: str, thing: object) -> list[str]:
     plain = thing.fget if isinstance(thing, property) else thing.__func__ if isinstance(thing, classmethod) else thing
-    told = inspect.cleandoc(inspect.getdoc(plain) or "").splitlines()
+    if not callable(plain):
+        return [f"A `{type(plain).__name__}`."]
+    text = inspect.cleandoc(inspect.getdoc(plain) or "").splitlines()
     if isinstance(thing, property) or inspect.isclass(thing):
-        return told
+        return text
     given = inspect.signature(plain)  # type: ignore[arg-type]
     inside = _written([value for key, value in given.parameters.items() if key not in ("self", "cls")])
     returned = "" if given.return_annotation is given.empty else f" -> {given.return_annotation}"
     line = f"{name}({', '.join(inside)}){returned}"
     lines = [line] if len(line) <= 110 else [f"{name}(", *(f"    {value}," for value in inside), f"){returned}"]
-    return ["```py", *lines, "```", "", *told]
+    return ["```py", *lines, "```", "", *text]
 
 
 def _written(parameters: list[inspect.Parameter]) -> list[str]:
