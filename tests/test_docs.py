@@ -226,6 +226,8 @@ release = lab.release(index="h3:8", slot="1h")
 assert lab.table("counts.quiet_cell").equals(lab.table("report.quiet_cell"))
 assert len(lab.table("counts.quiet_cell")) > 0
 assert len(lab.table("metrics.home_share")) == 0
+lab.feasibility(release)
+assert len(lab.table("metrics.home_share", release_id=release.id)) == 5
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
