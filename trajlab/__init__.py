@@ -25,13 +25,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from trajlab.version import __version__
+from trajlab.version import __version__ as __version__
 
 __all__ = [
     "Lab",
     "Release",
     "TrajlabError",
-    "__version__",
     "flow",
     "occupancy",
     "open",

@@ -3,6 +3,7 @@
 -- grain:   source_id, outcome
 -- reads:   records.fix, records.rejected
 -- params:  none
+-- shards by: source_id
 -- columns:
 --   source_id  INTEGER  the source, see records.source
 --   outcome    VARCHAR  "kept", or the reason of the refusal

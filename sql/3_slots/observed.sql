@@ -7,6 +7,7 @@
 -- grain:   release_id, person, slot
 -- reads:   grid.fix, slots.clock
 -- params:  release_id, index_id, tick_seconds
+-- shards by: person
 -- columns:
 --   release_id  VARCHAR  the release
 --   person      INTEGER  the person, see records.person

@@ -15,6 +15,7 @@
 -- grain:   release_id, person
 -- reads:   slots.observed, records.person
 -- params:  release_id, slots_per_day, days, last_week, coverage, people, seed
+-- shards by: release_id
 -- columns:
 --   release_id      VARCHAR  the release
 --   person          INTEGER  the person, see records.person

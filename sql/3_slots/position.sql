@@ -8,6 +8,7 @@
 -- grain:   release_id, person, slot
 -- reads:   slots.observed, slots.person, slots.interpolated
 -- params:  release_id, slots, fill
+-- shards by: person
 -- columns:
 --   release_id  VARCHAR  the release
 --   person      INTEGER  the person, see records.person

@@ -7,6 +7,7 @@
 -- grain:   schedule_id, trace, number
 -- reads:   slots.week_clock, slots.person, slots.visit, grid.fix
 -- params:  schedule_id, release_id, traces_id, index_id, tick_seconds, source
+-- shards by: none
 -- columns:
 --   schedule_id  VARCHAR  the schedule, see study.schedule
 --   trace        INTEGER  the trace, see slots.trace

@@ -8,6 +8,7 @@
 -- grain:   traces_id, trace
 -- reads:   slots.person, slots.clock, grid.fix, attacks.track
 -- params:  traces_id, release_id, run_id, index_id, tick_seconds, slots
+-- shards by: none
 -- columns:
 --   traces_id  VARCHAR  the set of traces, see study.traces
 --   trace      INTEGER  number of the trace

@@ -9,6 +9,7 @@
 -- grain:   traces_id, trace, slot, cell
 -- reads:   slots.position, slots.person, slots.clock, grid.fix, attacks.track
 -- params:  traces_id, release_id, run_id, index_id, tick_seconds, slots, basis
+-- shards by: slot
 -- columns:
 --   traces_id  VARCHAR  the set of traces, see study.traces
 --   trace      INTEGER  the trace, see slots.trace

@@ -7,6 +7,7 @@
 -- grain:   schedule_id, week
 -- reads:   slots.week_clock, slots.person, slots.visit, grid.fix, counts.release
 -- params:  schedule_id, release_id, traces_id, index_id, tick_seconds, source
+-- shards by: release_id
 -- columns:
 --   schedule_id  VARCHAR  the schedule, see study.schedule
 --   week         INTEGER  weeks since the start of the release, from 0

@@ -6,6 +6,7 @@
 -- grain:   release_id, slot, origin, destination
 -- reads:   slots.position
 -- params:  release_id, min_count
+-- shards by: release_id
 -- publish: yes
 -- columns:
 --   release_id   VARCHAR  which release these counts belong to

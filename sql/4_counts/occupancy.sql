@@ -7,6 +7,7 @@
 -- grain:   release_id, slot, cell
 -- reads:   slots.position
 -- params:  release_id, min_count
+-- shards by: slot
 -- publish: yes
 -- columns:
 --   release_id  VARCHAR  which release these counts belong to

@@ -7,6 +7,7 @@
 -- grain:   risk_id, scope, k
 -- reads:   metrics.target, metrics.anonymity
 -- params:  risk_id
+-- shards by: risk_id
 -- columns:
 --   risk_id  VARCHAR  the question, see study.risk
 --   scope    VARCHAR  who counts, see metrics.risk: all, frequent or frequent_of_all

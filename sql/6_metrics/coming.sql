@@ -7,6 +7,7 @@
 -- grain:   release_id, cell, weekday, minute
 -- reads:   grid.fix, slots.week_clock, slots.person
 -- params:  release_id, index_id, clock_id, tick_seconds
+-- shards by: release_id
 -- columns:
 --   release_id  VARCHAR  the release
 --   cell        UBIGINT  the place, see grid.cell

@@ -8,6 +8,7 @@
 -- grain:   leak_id, trace
 -- reads:   metrics.known_point, metrics.anonymity, slots.visit
 -- params:  leak_id, risk_id, searched_traces, block_size
+-- shards by: risk_id
 -- columns:
 --   leak_id     VARCHAR  the question, see study.leak
 --   trace       INTEGER  the trace looked for, see metrics.target

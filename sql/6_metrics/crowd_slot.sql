@@ -11,6 +11,7 @@
 -- grain:   leak_id, block, crowd, number
 -- reads:   metrics.crowd, metrics.known_point, metrics.habit, slots.visit, slots.timetable
 -- params:  leak_id, block, risk_id, searched_traces, searched_id, keep
+-- shards by: risk_id
 -- columns:
 --   leak_id      VARCHAR  the question, see study.leak
 --   block        INTEGER  the block that the set was tallied in, see metrics.crowd

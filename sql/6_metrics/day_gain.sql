@@ -14,6 +14,7 @@
 -- grain:   release_id, days_of, bin
 -- reads:   slots.position, records.person
 -- params:  release_id, slots_per_day, seed
+-- shards by: release_id
 -- columns:
 --   release_id  VARCHAR  the release
 --   days_of     VARCHAR  whose days are compared: one person or two people

@@ -5,6 +5,7 @@
 -- grain:   run_id, pairing, metres
 -- reads:   metrics.person_error
 -- params:  run_id
+-- shards by: run_id
 -- columns:
 --   run_id     VARCHAR  the run, see study.run
 --   pairing    VARCHAR  how tracks were paired with people, see metrics.pair

@@ -7,6 +7,7 @@
 -- grain:   risk_id, kind, cell, slot
 -- reads:   metrics.known_point, metrics.anonymity
 -- params:  risk_id
+-- shards by: risk_id
 -- columns:
 --   risk_id      VARCHAR  the question, see study.risk
 --   kind         VARCHAR  cell or slot

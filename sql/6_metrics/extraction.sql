@@ -7,6 +7,7 @@
 -- grain:   leak_id, number
 -- reads:   records.lesson, metrics.habit, slots.timetable, slots.trace, grid.cell
 -- params:  leak_id, known_id, known_traces, index_id, keep
+-- shards by: none
 -- columns:
 --   leak_id         VARCHAR  the question, see study.leak
 --   number          INTEGER  slot of the timetable, see slots.timetable; 0 for lessons that belong to none

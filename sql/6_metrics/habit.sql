@@ -6,6 +6,7 @@
 -- grain:   schedule_id, keep, trace, number
 -- reads:   slots.schedule, slots.timetable
 -- params:  schedule_id, keep
+-- shards by: schedule_id
 -- columns:
 --   schedule_id  VARCHAR  the schedule, see study.schedule
 --   keep         DOUBLE   share of the weeks that a habit exceeds

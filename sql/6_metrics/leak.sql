@@ -19,6 +19,7 @@
 -- grain:   leak_id, min_k, metric
 -- reads:   metrics.person_leak
 -- params:  leak_id, asked_k
+-- shards by: leak_id
 -- columns:
 --   leak_id   VARCHAR  the question, see study.leak
 --   min_k     INTEGER  least size of a set

@@ -3,6 +3,7 @@
 -- grain:   leak_id, min_k, number
 -- reads:   metrics.person_leak, metrics.crowd, metrics.crowd_slot, metrics.habit, slots.timetable
 -- params:  leak_id, known_id, asked_k, keep
+-- shards by: leak_id
 -- columns:
 --   leak_id    VARCHAR  the question, see study.leak
 --   min_k      INTEGER  least size of a set, see metrics.leak

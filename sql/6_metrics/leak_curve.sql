@@ -6,6 +6,7 @@
 -- grain:   leak_id, min_k, metric, threshold
 -- reads:   metrics.person_leak
 -- params:  leak_id, asked_k
+-- shards by: leak_id
 -- columns:
 --   leak_id    VARCHAR  the question, see study.leak
 --   min_k      INTEGER  least size of a set, see metrics.leak

@@ -9,6 +9,7 @@
 -- grain:   od_id, flows, origin, destination
 -- reads:   metrics.od_flow, metrics.od_zone
 -- params:  od_id, pareto, alpha
+-- shards by: od_id
 -- columns:
 --   od_id        VARCHAR  the matrix, see study.od
 --   flows        VARCHAR  raw or constrained, see metrics.movement

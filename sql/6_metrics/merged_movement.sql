@@ -8,6 +8,7 @@
 -- grain:   flows_id, origin, destination
 -- reads:   metrics.movement, metrics.slot_movement, grid.generalised
 -- params:  flows_id, source_id, index_id, coarse_id, min_count
+-- shards by: flows_id
 -- columns:
 --   flows_id     VARCHAR  the movements and the cells that they are merged into, see study.od
 --   origin       UBIGINT  larger cell that they leave, see grid.cell

@@ -8,6 +8,7 @@
 -- grain:   flows_id, origin, destination
 -- reads:   grid.fix, slots.clock, slots.person
 -- params:  flows_id, release_id, index_id, tick_seconds, slots, shortest, longest
+-- shards by: release_id
 -- columns:
 --   flows_id     VARCHAR  release and bounds of time, see study.od
 --   origin       UBIGINT  cell that they leave, see grid.cell

@@ -11,6 +11,7 @@
 -- grain:   release_id, places
 -- reads:   slots.position
 -- params:  release_id, slots_per_day, night_slots
+-- shards by: release_id
 -- columns:
 --   release_id  VARCHAR  the release
 --   places      INTEGER  different places of a person during one night

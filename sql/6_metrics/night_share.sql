@@ -10,6 +10,7 @@
 -- grain:   release_id, places
 -- reads:   slots.position
 -- params:  release_id, slots_per_day, night_slots
+-- shards by: release_id
 -- columns:
 --   release_id  VARCHAR  the release
 --   places      INTEGER  how many of a person's most frequent night places, 1 to 5

@@ -8,6 +8,7 @@
 -- grain:   od_id, origin, destination
 -- reads:   metrics.movement, metrics.merged_movement, grid.overlap
 -- params:  od_id, flows_id, index_id, zones_id
+-- shards by: flows_id
 -- columns:
 --   od_id        VARCHAR  the matrix, see study.od
 --   origin       UBIGINT  zone that they leave, see grid.cell

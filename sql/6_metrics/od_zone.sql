@@ -8,6 +8,7 @@
 -- grain:   od_id, zone
 -- reads:   metrics.presence, grid.overlap
 -- params:  od_id, flows_id, index_id, zones_id, zones
+-- shards by: flows_id
 -- columns:
 --   od_id         VARCHAR  the matrix, see study.od
 --   zone          UBIGINT  the zone, see grid.cell

@@ -8,6 +8,7 @@
 -- grain:   run_id, pairing, person, up_to
 -- reads:   attacks.track, metrics.pair, slots.position, grid.cell, counts.release
 -- params:  run_id, release_id
+-- shards by: person
 -- columns:
 --   run_id       VARCHAR  the run, see study.run
 --   pairing      VARCHAR  how tracks were paired with people, see metrics.pair

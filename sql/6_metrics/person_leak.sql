@@ -10,6 +10,7 @@
 -- grain:   leak_id, trace
 -- reads:   metrics.target, metrics.anonymity, metrics.crowd, metrics.crowd_slot, metrics.habit, slots.timetable
 -- params:  leak_id, risk_id, known_id, keep
+-- shards by: person
 -- columns:
 --   leak_id          VARCHAR  the question, see study.leak
 --   trace            INTEGER  the trace looked for, see metrics.target

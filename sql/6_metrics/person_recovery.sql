@@ -8,6 +8,7 @@
 -- grain:   run_id, pairing, person
 -- reads:   metrics.pair, metrics.person_error
 -- params:  run_id
+-- shards by: person
 -- columns:
 --   run_id          VARCHAR  the run, see study.run
 --   pairing         VARCHAR  how tracks were paired with people, see metrics.pair

@@ -11,6 +11,7 @@
 -- grain:   release_id, places
 -- reads:   slots.position
 -- params:  release_id
+-- shards by: release_id
 -- columns:
 --   release_id  VARCHAR  the release
 --   places      INTEGER  how many of a person's most frequent places, 1 to 5

@@ -15,6 +15,7 @@
 -- grain:   release_id, time_of_day, model, metres
 -- reads:   slots.position, counts.release, grid.cell
 -- params:  release_id, slots_per_day, night_slots
+-- shards by: release_id
 -- columns:
 --   release_id   VARCHAR  the release
 --   time_of_day  VARCHAR  part of the day in which the move begins: night or day

@@ -6,6 +6,7 @@
 -- grain:   flows_id, cell
 -- reads:   grid.fix, slots.clock, slots.person
 -- params:  flows_id, release_id, index_id, tick_seconds, slots
+-- shards by: cell
 -- columns:
 --   flows_id      VARCHAR  release and bounds of time, see study.od
 --   cell          UBIGINT  the cell, see grid.cell

@@ -6,6 +6,7 @@
 -- grain:   leak_id
 -- reads:   study.leak, counts.release, metrics.leak, metrics.person_leak
 -- params:  leak_id
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   leak_id       VARCHAR  the question, see study.leak

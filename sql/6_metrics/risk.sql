@@ -23,6 +23,7 @@
 -- grain:   risk_id, scope, metric, level
 -- reads:   metrics.target, metrics.anonymity
 -- params:  risk_id, about
+-- shards by: risk_id
 -- columns:
 --   risk_id   VARCHAR  the question, see study.risk
 --   scope     VARCHAR  who counts, see above

@@ -6,6 +6,7 @@
 -- grain:   risk_id, trait, value
 -- reads:   metrics.target, metrics.anonymity, records.trait
 -- params:  risk_id
+-- shards by: risk_id
 -- columns:
 --   risk_id            VARCHAR  the question, see study.risk
 --   trait              VARCHAR  what the group has in common, see records.trait

@@ -11,6 +11,7 @@
 --
 -- grain:   release_id, seed, knowledge, points
 -- reads:   study.risk, study.traces, metrics.risk
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id     VARCHAR  the release

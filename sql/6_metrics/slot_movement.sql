@@ -8,6 +8,7 @@
 -- grain:   flows_id, slot, origin, destination
 -- reads:   grid.fix, slots.clock, slots.person, grid.generalised
 -- params:  flows_id, published_id, index_id, coarse_id, tick_seconds, slots, shortest, longest
+-- shards by: none
 -- columns:
 --   flows_id            VARCHAR  the movements and the cells that they are merged into, see study.od
 --   slot                INTEGER  slot of the published release in which they are at the origin

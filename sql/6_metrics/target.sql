@@ -10,6 +10,7 @@
 -- grain:   risk_id, trace
 -- reads:   slots.trace, records.person, metrics.pair
 -- params:  risk_id, known_id, run_id, seed, sample, days
+-- shards by: traces_id
 -- columns:
 --   risk_id   VARCHAR  the question, see study.risk
 --   trace     INTEGER  the trace that something is known of, see slots.trace

@@ -5,6 +5,7 @@
 -- grain:   traces_id, trace, rank
 -- reads:   slots.visit
 -- params:  traces_id
+-- shards by: trace
 -- columns:
 --   traces_id  VARCHAR  the set of traces, see study.traces
 --   trace      INTEGER  the trace, see slots.trace

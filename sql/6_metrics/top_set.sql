@@ -9,6 +9,7 @@
 -- grain:   run_id, of, places, member
 -- reads:   attacks.track, slots.position
 -- params:  run_id, release_id
+-- shards by: run_id
 -- columns:
 --   run_id     VARCHAR  the run, see study.run
 --   of         VARCHAR  truth or recovered

@@ -5,6 +5,7 @@
 -- grain:   tradeoff_id, zones_id, step, knowledge, flows, measure
 -- reads:   study.tradeoff, study.tradeoff_step, metrics.generalised_risk, metrics.utility
 -- params:  tradeoff_id
+-- shards by: tradeoff_id
 -- columns:
 --   tradeoff_id  VARCHAR  the study, see study.tradeoff
 --   zones_id     UBIGINT  zones that flows are compared between, see grid.index

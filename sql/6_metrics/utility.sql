@@ -9,6 +9,7 @@
 -- grain:   utility_id, flows, measure
 -- reads:   metrics.od_flow, metrics.major_flow
 -- params:  utility_id, before_id, after_id
+-- shards by: none
 -- columns:
 --   utility_id   VARCHAR  the comparison, see study.utility
 --   flows        VARCHAR  raw or constrained, see metrics.movement

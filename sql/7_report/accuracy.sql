@@ -6,6 +6,7 @@
 --
 -- grain:   run_id, pairing, level
 -- reads:   report.every_metric, report.attack_run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release attacked

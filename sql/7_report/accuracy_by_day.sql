@@ -4,6 +4,7 @@
 --
 -- grain:   run_id, pairing, date
 -- reads:   slots.slot, metrics.pair, study.run
+-- shards by: slot
 -- view:    yes
 -- columns:
 --   run_id                 VARCHAR  the run, see study.run

@@ -4,6 +4,7 @@
 --
 -- grain:   run_id, pairing, from_hour
 -- reads:   slots.position, attacks.track, slots.slot, metrics.person_recovery, study.run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   run_id       VARCHAR  the run, see study.run

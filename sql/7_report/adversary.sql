@@ -2,6 +2,7 @@
 --
 -- grain:   risk_id
 -- reads:   study.risk, study.traces
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   risk_id     VARCHAR  the question, see study.risk

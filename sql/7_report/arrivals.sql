@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, cell, weekday, minute
 -- reads:   grid.cell, counts.release, metrics.coming
+-- shards by: cell
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release

@@ -5,6 +5,7 @@
 --
 -- grain:   run_id
 -- reads:   study.run, report.every_metric
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   run_id      VARCHAR  the run, see study.run

@@ -5,6 +5,7 @@
 --
 -- grain:   release_id, rank, hour_of_day
 -- reads:   counts.occupancy, counts.release, grid.cell
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release

@@ -2,6 +2,7 @@
 --
 -- grain:   release_id
 -- reads:   grid.cell, counts.release, counts.occupancy
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id        VARCHAR  the release

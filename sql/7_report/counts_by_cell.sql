@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, cell
 -- reads:   grid.cell, counts.release, counts.occupancy
+-- shards by: cell
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

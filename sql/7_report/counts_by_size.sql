@@ -5,6 +5,7 @@
 --
 -- grain:   release_id, smallest
 -- reads:   counts.occupancy
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release

@@ -2,6 +2,7 @@
 --
 -- grain:   leak_id, block, crowd, number
 -- reads:   grid.cell, slots.timetable, counts.release, metrics.crowd_slot, study.leak
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   leak_id      VARCHAR  the leak, see study.leak

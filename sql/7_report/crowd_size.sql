@@ -6,6 +6,7 @@
 --
 -- grain:   risk_id, k
 -- reads:   metrics.anonymity_curve, study.risk
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release whose people are looked for

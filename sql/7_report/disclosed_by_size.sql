@@ -6,6 +6,7 @@
 --
 -- grain:   leak_id, min_k
 -- reads:   metrics.leak
+-- shards by: leak_id
 -- view:    yes
 -- columns:
 --   leak_id              VARCHAR  the question, see study.leak

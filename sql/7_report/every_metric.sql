@@ -7,6 +7,7 @@
 -- grain:   run_id, of, metric, level, pairing
 -- reads:   metrics.recovery, study.run, counts.release
 -- params:  run_id
+-- shards by: release_id
 -- columns:
 --   run_id        VARCHAR  the run, see study.run
 --   release_id    VARCHAR  the release attacked

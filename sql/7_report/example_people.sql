@@ -5,6 +5,7 @@
 -- grain:   example
 -- reads:   metrics.person_recovery
 -- params:  run_id, pairing, examples
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   example   BIGINT   number of the example, from 0 for the person recovered best

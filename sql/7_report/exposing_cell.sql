@@ -4,6 +4,7 @@
 --
 -- grain:   risk_id, cell
 -- reads:   metrics.exposure, study.risk, counts.release, grid.index, grid.cell
+-- shards by: slot
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release whose people are looked for

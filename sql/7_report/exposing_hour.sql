@@ -5,6 +5,7 @@
 --
 -- grain:   risk_id, hour_of_day
 -- reads:   metrics.exposure, study.risk, counts.release
+-- shards by: cell
 -- view:    yes
 -- columns:
 --   release_id             VARCHAR  the release whose people are looked for

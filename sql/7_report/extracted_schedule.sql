@@ -4,6 +4,7 @@
 --
 -- grain:   leak_id, number
 -- reads:   metrics.extraction, study.leak, slots.timetable
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   leak_id         VARCHAR  the question, see study.leak

@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, person
 -- reads:   records.person, metrics.anonymity, metrics.target, report.plain_risk
+-- shards by: person
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release

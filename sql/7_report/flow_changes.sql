@@ -2,6 +2,7 @@
 --
 -- grain:   utility_id, origin, destination
 -- reads:   grid.cell, metrics.od_flow, study.od, study.utility
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   utility_id   VARCHAR  the comparison, see study.utility

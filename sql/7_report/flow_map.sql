@@ -4,6 +4,7 @@
 --
 -- grain:   tradeoff_id, zones_name, flows, origin, destination
 -- reads:   study.tradeoff_step, study.utility, metrics.od_flow, grid.index, grid.cell
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   tradeoff_id          VARCHAR  the study, see study.tradeoff

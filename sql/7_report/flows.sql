@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, origin, destination
 -- reads:   grid.cell, counts.release, counts.flow
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release

@@ -5,6 +5,7 @@
 --
 -- grain:   risk_id
 -- reads:   metrics.anonymity, report.adversary, study.run, report.unique_top_places
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   risk_id        VARCHAR  the question, see report.adversary

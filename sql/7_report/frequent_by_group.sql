@@ -4,6 +4,7 @@
 --
 -- grain:   risk_id, trait, value
 -- reads:   records.trait, metrics.anonymity, metrics.target
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   risk_id          VARCHAR  the question, see report.adversary

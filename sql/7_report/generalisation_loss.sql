@@ -2,6 +2,7 @@
 --
 -- grain:   tradeoff_id, zones_id, step, flows
 -- reads:   study.tradeoff_step, metrics.utility
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   tradeoff_id     VARCHAR  the trade-off, see study.tradeoff

@@ -5,6 +5,7 @@
 --
 -- grain:   risk_id, trait, value
 -- reads:   metrics.risk_by_group, metrics.target, records.trait
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   risk_id            VARCHAR  the question, see study.risk

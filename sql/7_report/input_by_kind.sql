@@ -5,6 +5,7 @@
 --
 -- grain:   kind, tz
 -- reads:   records.source, records.tally
+-- shards by: source_id
 -- view:    yes
 -- columns:
 --   kind          VARCHAR  gps, cdr, wifi, geolife or porto

@@ -2,6 +2,7 @@
 --
 -- grain:   kind, outcome
 -- reads:   records.source, records.tally
+-- shards by: source_id
 -- view:    yes
 -- columns:
 --   kind     VARCHAR  gps, cdr, wifi, geolife or porto

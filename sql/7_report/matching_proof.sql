@@ -5,6 +5,7 @@
 --
 -- grain:   run_id, phase
 -- reads:   attacks.step, report.attack_run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id       VARCHAR  the release attacked

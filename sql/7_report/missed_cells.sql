@@ -2,6 +2,7 @@
 --
 -- grain:   run_id, pairing, cell
 -- reads:   grid.cell, slots.position, attacks.track, counts.release, metrics.person_recovery, study.run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   run_id        VARCHAR  the run, see study.run

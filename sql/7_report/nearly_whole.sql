@@ -4,6 +4,7 @@
 --
 -- grain:   run_id, pairing
 -- reads:   metrics.person_recovery, study.run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   run_id           VARCHAR  the run, see study.run

@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, cell
 -- reads:   counts.occupancy, counts.release, grid.index, grid.cell
+-- shards by: cell
 -- view:    yes
 -- columns:
 --   release_id             VARCHAR  the release

@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, person
 -- reads:   records.person, slots.position
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release

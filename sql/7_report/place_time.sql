@@ -5,6 +5,7 @@
 --
 -- grain:   release_id, when_counted, places
 -- reads:   metrics.place_share, metrics.night_share
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -4,6 +4,7 @@
 --
 -- grain:   risk_id
 -- reads:   report.risk_summary
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   risk_id          VARCHAR  the question, see report.adversary

@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, from_hour
 -- reads:   slots.position, slots.slot
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id      VARCHAR  the release

@@ -5,6 +5,7 @@
 --
 -- grain:   local_date
 -- reads:   records.fix, records.source
+-- shards by: source_id
 -- view:    yes
 -- columns:
 --   local_date  DATE    the local day

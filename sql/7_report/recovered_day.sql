@@ -5,6 +5,7 @@
 -- grain:   slot
 -- reads:   study.run, counts.release, slots.position, slots.slot, attacks.track, metrics.pair, grid.cell
 -- params:  run_id, pairing, person
+-- shards by: person
 -- view:    yes
 -- columns:
 --   slot             INTEGER    slot of the release

@@ -4,6 +4,7 @@
 --
 -- grain:   run_id, pairing, metres
 -- reads:   metrics.error_cdf, report.attack_run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release attacked

@@ -7,6 +7,7 @@
 --
 -- grain:   risk_id
 -- reads:   study.risk, study.traces, metrics.risk, metrics.exposure
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id         VARCHAR  the release whose people are looked for

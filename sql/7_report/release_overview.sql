@@ -5,6 +5,7 @@
 --
 -- grain:   release_id
 -- reads:   counts.release, counts.occupancy, grid.cell, report.summary, study.release
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id       VARCHAR    the release

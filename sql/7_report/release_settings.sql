@@ -4,6 +4,7 @@
 --
 -- grain:   release_id
 -- reads:   counts.release, study.release
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR    the release

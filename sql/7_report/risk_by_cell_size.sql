@@ -4,6 +4,7 @@
 --
 -- grain:   risk_id
 -- reads:   grid.cell, counts.release, report.plain_risk
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   risk_id       VARCHAR  the question, see report.adversary

@@ -5,6 +5,7 @@
 --
 -- grain:   risk_id
 -- reads:   metrics.risk, report.adversary
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   risk_id          VARCHAR  the question, see report.adversary

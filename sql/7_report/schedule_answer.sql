@@ -5,6 +5,7 @@
 --
 -- grain:   leak_id
 -- reads:   study.leak, study.schedule, study.risk, study.traces, study.run, metrics.leak
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id           VARCHAR  the release whose people are looked for

@@ -2,6 +2,7 @@
 --
 -- grain:   leak_id, min_k
 -- reads:   counts.release, metrics.leak, study.traces, study.leak, study.schedule
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   leak_id       VARCHAR  the leak, see study.leak

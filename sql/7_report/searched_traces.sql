@@ -4,6 +4,7 @@
 --
 -- grain:   traces_id
 -- reads:   study.traces, study.run, study.risk
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release whose people, cells and slots they have

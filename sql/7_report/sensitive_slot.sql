@@ -5,6 +5,7 @@
 --
 -- grain:   leak_id, min_k, number
 -- reads:   metrics.leak_by_slot, study.leak, slots.timetable
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   leak_id    VARCHAR  the question, see study.leak

@@ -2,6 +2,7 @@
 --
 -- grain:   release_id
 -- reads:   counts.occupancy, report.summary
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release

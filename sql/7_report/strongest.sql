@@ -2,6 +2,7 @@
 --
 -- grain:   run_id
 -- reads:   report.every_metric
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   run_id      VARCHAR  the run, see study.run

@@ -7,6 +7,7 @@
 -- grain:   release_id
 -- reads:   counts.release, counts.occupancy, counts.flow, slots.position, study.release
 -- params:  release_id
+-- shards by: release_id
 -- columns:
 --   release_id       VARCHAR  the release
 --   index_name       VARCHAR  kind and size of the cells

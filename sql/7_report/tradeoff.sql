@@ -2,6 +2,7 @@
 --
 -- grain:   tradeoff_id
 -- reads:   study.tradeoff, study.tradeoff_step
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   tradeoff_id      VARCHAR  the study, see study.tradeoff

@@ -4,6 +4,7 @@
 --
 -- grain:   tradeoff_id, zones_name, knowledge, flows, measure
 -- reads:   metrics.tradeoff_fit, study.tradeoff_step
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   tradeoff_id  VARCHAR  the study, see study.tradeoff

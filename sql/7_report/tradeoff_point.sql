@@ -4,6 +4,7 @@
 --
 -- grain:   tradeoff_id, zones_name, knowledge, flows, measure, step
 -- reads:   study.tradeoff, study.tradeoff_step, metrics.tradeoff
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   tradeoff_id  VARCHAR  the study, see study.tradeoff

@@ -2,6 +2,7 @@
 --
 -- grain:   run_id, places
 -- reads:   metrics.recovery
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   run_id           VARCHAR  the run, see study.run

@@ -5,6 +5,7 @@
 --
 -- grain:   run_id, of, metric, cells_known
 -- reads:   report.every_metric, report.attack_run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release attacked

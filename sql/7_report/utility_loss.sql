@@ -4,6 +4,7 @@
 --
 -- grain:   utility_id, flows, measure
 -- reads:   study.utility, metrics.utility
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id      VARCHAR  the release before

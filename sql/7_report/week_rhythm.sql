@@ -6,6 +6,7 @@
 --
 -- grain:   release_id, hour_of_week
 -- reads:   counts.release, counts.occupancy, counts.flow
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id      VARCHAR  the release

@@ -4,6 +4,7 @@
 --
 -- grain:   run_id, of, metric, level, pairing
 -- reads:   report.every_metric, report.summary
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   run_id        VARCHAR  the run, see study.run

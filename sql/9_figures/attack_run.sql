@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, attack
 -- reads:   study.run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release attacked

@@ -5,6 +5,7 @@
 --
 -- grain:   release_id, figure, x_value, x_label
 -- reads:   metrics.pair, metrics.recovery, figures.attack_run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, x_value
 -- reads:   metrics.anonymity_curve, figures.ma2017_leak
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

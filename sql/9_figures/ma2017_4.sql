@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, figure, series_order, x_value
 -- reads:   metrics.leak_curve, figures.ma2017_leak
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

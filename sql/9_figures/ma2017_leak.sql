@@ -4,6 +4,7 @@
 --
 -- grain:   release_id
 -- reads:   study.risk, study.traces, study.leak, study.schedule
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id  VARCHAR  the release

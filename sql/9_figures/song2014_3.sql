@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, series_order, series, x_value
 -- reads:   figures.song2014_4
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

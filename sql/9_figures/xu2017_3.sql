@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, series_order, x_value
 -- reads:   metrics.singled_out
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

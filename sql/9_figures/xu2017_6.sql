@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, series_order, x_value
 -- reads:   metrics.prediction_error
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, series_order, series, x_value
 -- reads:   metrics.day_gain
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

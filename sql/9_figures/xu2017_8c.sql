@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, series_order, series, x_value
 -- reads:   metrics.recovery, figures.attack_run
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

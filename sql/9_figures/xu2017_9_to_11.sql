@@ -6,6 +6,7 @@
 --
 -- grain:   release_id, figure, x_value, run_id, series_order
 -- reads:   counts.release, metrics.recovery, study.release, figures.attack_run
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

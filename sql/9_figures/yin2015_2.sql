@@ -5,6 +5,7 @@
 --
 -- grain:   release_id, figure, series_order, x_value
 -- reads:   metrics.anonymity_curve, report.adversary
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, x_value
 -- reads:   metrics.risk, report.adversary
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -5,6 +5,7 @@
 --
 -- grain:   release_id, figure, series_order, x_value
 -- reads:   counts.release, metrics.risk, report.adversary
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, figure, series_order, x_value, estimate
 -- reads:   metrics.tradeoff, figures.yin2015_zones
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -6,6 +6,7 @@
 --
 -- grain:   release_id, figure, series_order, x_value, step, estimate
 -- reads:   metrics.tradeoff, metrics.tradeoff_fit, figures.yin2015_zones
+-- shards by: release_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

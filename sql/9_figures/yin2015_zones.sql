@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, zones_order
 -- reads:   study.tradeoff, study.tradeoff_step, study.od
+-- shards by: tradeoff_id
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release
