@@ -2,6 +2,7 @@
 --
 -- grain:   release_id, series_order, series, x_value
 -- reads:   metrics.anonymity_curve, figures.song2014_window
+-- shards by: risk_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release

@@ -4,6 +4,7 @@
 --
 -- grain:   release_id, protection, known
 -- reads:   report.adversary
+-- shards by: run_id
 -- view:    yes
 -- columns:
 --   release_id    VARCHAR  the release
