@@ -51,7 +51,7 @@ def test_risk_and_the_first_step_of_a_trade_off_are_one_number_unless_a_basis_is
     asked = lab.risk(whole, "points:2")
     assert found.basis == asked.basis == "slots"
     assert set(found.points.filter(step=0)["risk"]) == {asked.unique_share}
-    assert found.told == f"{TRUE}; {SLOTS}"
+    assert found.description == f"{TRUE}; {SLOTS}"
     assert repr(found).endswith("basis slots>")
     assert "(basis slots)." in " ".join(re.sub("<[^>]*>", " ", found.chart()).split())
 

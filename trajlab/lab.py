@@ -116,10 +116,10 @@ class Lab:
             if places is not None:
                 notes += add_places(self._store.con, places)
             if zones is not None:
-                frame, said = read_zones(Path(zones))
+                frame, zone_notes = read_zones(Path(zones))
                 self._store.clear(Query.load("records.zone"))
                 self._store.insert("records.zone", frame.rename({"zone": "name", "polygon": "outline"}))
-                notes += [*said, f"{len(frame)} zones read"]
+                notes += [*zone_notes, f"{len(frame)} zones read"]
         return notes
 
     def release(

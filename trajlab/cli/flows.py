@@ -65,7 +65,7 @@ def study_tradeoff(args: argparse.Namespace) -> None:
         for note in found.notes:
             print(note)
         print(found)
-        print(found.told)
+        print(found.description)
         fitted = found.fits.filter(found.fits["reason"].is_null()).drop("a_error", "c_error", "a_p", "c_p", "reason")
         if len(fitted):
             show(fitted, "table", 200)

@@ -60,7 +60,7 @@ def schedule(args: argparse.Namespace) -> None:
 def _lines(leak: Leak) -> Iterator[str]:
     empty = f", {leak.skipped_weeks} without any data left out" if leak.skipped_weeks else ""
     yield f"leak {leak.id}: {leak.slots} slots a week, {leak.weeks} weeks{empty}, {leak.points} points known"
-    yield leak.told
+    yield leak.description
     yield f"{leak.measured:.1%} of {leak.people:,} people are in sets of {leak.min_k} or more" + (
         "" if leak.totally is None else f"; of these {leak.totally:.1%} totally and {leak.partly:.1%} partly disclosed"
     )

@@ -127,9 +127,9 @@ class _Frame:
         drawn: list[Child] = []
         for n, value in enumerate(self._rungs()):
             y = self.y(value)
-            said = f"{words.number(100 * value)}%" if figure.shares else words.number(value)
+            rung = f"{words.number(100 * value)}%" if figure.shares else words.number(value)
             drawn.append(_line(f"M{_LEFT} {y:.1f}H{WIDTH - _RIGHT}", stroke=_HAIR if n else _SOFT))
-            drawn.append(_text(said, _LEFT - 8, y + 4, anchor="end", fill=_SOFT))
+            drawn.append(_text(rung, _LEFT - 8, y + 4, anchor="end", fill=_SOFT))
         for x, label in self._labels():
             drawn += [
                 _text(line, x, HEIGHT - _BOTTOM + 18 + 13 * n, anchor="middle", fill=_SOFT)
@@ -197,8 +197,8 @@ def _whisker(frame: _Frame, row: Row, x: float) -> Html | None:
 def _diamond(x: float, y: float, n: int, mark: Published | None = None) -> Html:
     """What was published: filled for the paper's first data set, hollow, then half dark for others."""
     fill = (_INK, "#ffffff", "#9a9a9a", "#ffd75e", "#cfe8ff")[n % 5]
-    said = None if mark is None else tag("title", f"published, {mark.data_set}: {words.number(mark.value)}")
-    return tag("path", said, d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", fill=fill, stroke=_INK, stroke_width=1.4)
+    hover = None if mark is None else tag("title", f"published, {mark.data_set}: {words.number(mark.value)}")
+    return tag("path", hover, d=f"M{x:.1f} {y - 6:.1f}l6 6l-6 6l-6 -6z", fill=fill, stroke=_INK, stroke_width=1.4)
 
 
 @dataclass(frozen=True)

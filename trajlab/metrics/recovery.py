@@ -16,7 +16,7 @@ from trajlab.metrics.headline import headline
 from trajlab.metrics.pairing import PAIRINGS, pair
 from trajlab.metrics.parts import night_slots, parts
 from trajlab.progress import Progress
-from trajlab.query import Query
+from trajlab.query import Query, catalogue
 
 if TYPE_CHECKING:
     from trajlab.store import Store
@@ -49,16 +49,29 @@ def score_run(
     release_id = str(found[0][0])
     progress = progress or Progress()
     _write_pairs(store, run_id, release_id, pairings, progress)
-    for table in ("person_error", "person_recovery", "error_cdf", "top_set"):
-        with progress.step(f"metrics.{table}", poll=store.engine.percent_done):
-            store.build(Query.load(f"metrics.{table}"), run_id=run_id, release_id=release_id)
+    tables = _tables_of_a_run()
+    for query in (query for query in tables if "metrics.recovery" not in _sources(query)):
+        with progress.step(query.table, poll=store.engine.percent_done):
+            store.build(query, run_id=run_id, release_id=release_id)
     people = store.frame("select * from metrics.person_recovery where run_id = $run_id order by person", run_id=run_id)
     sets = store.frame("select * from metrics.top_set where run_id = $run_id order by member", run_id=run_id)
     with progress.step("metrics.recovery"):
         scores = headline(people, sets, seed=seed, replicates=bootstrap)
     store.clear(Query.load("metrics.recovery"), run_id=run_id)
     store.insert("metrics.recovery", scores.select(pl.lit(run_id).alias("run_id"), pl.all()))
-    store.build(Query.load("report.every_metric"), run_id=run_id)
+    for query in (query for query in tables if "metrics.recovery" in _sources(query)):
+        store.build(query, run_id=run_id, release_id=release_id)
+
+
+def _tables_of_a_run() -> list[Query]:
+    """What is built of every run, in the order in which the tables read each other: their parameters say so."""
+    queries = [query for query in catalogue().values() if query.kind == "table" and "run_id" in query.scope]
+    return [query for query in queries if set(query.params) <= {"run_id", "release_id"}]
+
+
+def _sources(query: Query) -> set[str]:
+    """Every relation that the query reads, and those that these read."""
+    return set(query.reads).union(*(_sources(Query.load(table)) for table in query.reads))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def html(tradeoff: Tradeoff) -> str:
 
 
 def _of(tradeoff: Tradeoff) -> str:
-    return words.upper_first(f"{tradeoff.told}.")
+    return words.upper_first(f"{tradeoff.description}.")
 
 
 def rows(points: pl.DataFrame, fits: pl.DataFrame) -> Iterator[Row]:

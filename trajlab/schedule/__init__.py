@@ -64,7 +64,7 @@ class Leak:
     about: str
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What was searched, and what counted as a visit."""
         return risks.describe_basis(self.about, self.basis)
 

@@ -153,14 +153,14 @@ def _no_generalisation(fine: Side, coarse: Side) -> Iterator[str]:
 
 def _refuse_other_people(store: Store, before: Before, after: str, box: Box) -> None:
     """A generalisation changes cells and nothing else; other people or days would be counted as loss."""
-    said = "select settings::json ->> $name from study.release where release_id = $id"
+    setting = "select settings::json ->> $name from study.release where release_id = $id"
     both = f"releases {before.release_id} and {after}"
     why = "flows are compared of the same people and period, so make both with the same settings but for the cells"
     for name in ("tz", "start", "days", "align", "coverage", "people", "seed", "outside"):
-        one, other = (store.rows(said, name=name, id=release_id)[0][0] for release_id in (before.release_id, after))
+        one, other = (store.rows(setting, name=name, id=release_id)[0][0] for release_id in (before.release_id, after))
         if one != other:
             raise UtilityError(f"{both} differ in {name} ({one} and {other}): {why}")
-    if store.rows(said, name="outside", id=after)[0][0] == "drop" and box != before.box:
+    if store.rows(setting, name="outside", id=after)[0][0] == "drop" and box != before.box:
         raise UtilityError(f"{both} leave out what lies outside different boxes: {why}")
     ((gone, come),) = store.rows(step("3_slots/_other_people"), before_id=before.release_id, after_id=after)
     if gone or come:

@@ -56,7 +56,7 @@ class Tradeoff:
     notes: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """Of what the risk is: what was searched, and what counted as a visit."""
         return risk.describe_basis("traces", self.basis)
 

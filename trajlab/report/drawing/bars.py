@@ -124,7 +124,7 @@ class Groups:
 
         box = {"x": f"{middle - thick / 2:.1f}", "y": f"{y(bar.value):.1f}", "width": f"{thick:.1f}"}
         height = f"{frame.bottom - y(bar.value):.1f}"
-        drawn = [tag("rect", tag("title", self._said(group, n, bar)), **box, height=height, cls=f"group f{n}")]
+        drawn = [tag("rect", tag("title", self._hover_text(group, n, bar)), **box, height=height, cls=f"group f{n}")]
         if bar.low is not None and bar.high is not None:
             drawn.append(tag("path", d=f"M{middle:.1f} {y(bar.low):.1f}V{y(bar.high):.1f}", cls="whisker"))
         for m, name in enumerate(self.marks[:_MARKS]):
@@ -133,7 +133,7 @@ class Groups:
                 drawn.append(mark(m, middle, y(value), thick))
         return join(drawn)
 
-    def _said(self, group: str, n: int, bar: Bar) -> str:
+    def _hover_text(self, group: str, n: int, bar: Bar) -> str:
         within = (
             f" ({self.say(bar.low)} to {self.say(bar.high)})" if bar.low is not None and bar.high is not None else ""
         )
