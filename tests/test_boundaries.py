@@ -178,6 +178,17 @@ def test_sql_never_contains_a_value_as_text():
         assert not suspicious.search(file.read_text(encoding="utf-8")), file
 
 
+EMBEDDED = ("engine.duckdb", "store", "ingest", "prepare", "risk.traits", "answer", "explore", "lab")
+"""Who may use DuckDB's own connection: what reads files, and what runs a reader's own SELECT."""
+
+
+def test_sql_goes_through_the_engine():
+    for name, file in MODULES.items():
+        if not any(fits(name, may) for may in EMBEDDED):
+            text = file.read_text(encoding="utf-8")
+            assert not re.search(r"^\s*(import|from) duckdb\b|\bstore\.con\b", text, re.MULTILINE), name
+
+
 def test_a_select_of_more_than_three_lines_is_a_file():
     """Relations, steps and functions live in `sql/`; statements of up to three lines may stand where they are used."""
     for name, file in MODULES.items():

@@ -114,9 +114,9 @@ def _write(store: Store, query: Query, file: Path, release: str | None) -> None:
     order = f"order by {', '.join(f'exported.{name}' for name in query.grain)}" if query.grain else ""
     params = {"file": str(file)} | ({} if release is None else {"release_id": release})
     with translate_errors(f"exporting {query.table}"):
-        store.con.execute(
+        store.execute(
             f"copy (select {listed} from {rows} as exported {order}) to $file (format {form})",  # noqa: S608
-            params,
+            **params,
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajlab.engine.duckdb import translate_errors
-from trajlab.errors import IngestError, ReleaseError, RiskError, ScheduleError, UnknownNameError
+from trajlab.errors import IngestError, LabError, ReleaseError, RiskError, ScheduleError, UnknownNameError
 from trajlab.progress import Progress
 from trajlab.query import Query, describe
 from trajlab.store import Store
@@ -608,13 +608,12 @@ class Lab:
         self.close()
 
     def __repr__(self) -> str:
-        import duckdb
-
         try:
-            people, records, releases = self._store.rows(
-                "select (select count(*) from records.person), (select count(*) from records.fix), "
-                "(select count(*) from counts.release)"
-            )[0]
-        except duckdb.ConnectionException:
+            with translate_errors("looking at the lab"):
+                ((people, records, releases),) = self._store.rows(
+                    "select (select count(*) from records.person), (select count(*) from records.fix), "
+                    "(select count(*) from counts.release)"
+                )
+        except LabError:
             return f"<Lab {self._store.path}, closed>"
         return f"<Lab {self._store.path}: {people:,} people, {records:,} records, {releases} releases>"

@@ -7,7 +7,7 @@ killed process leaves the lab as it was before.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,13 +129,6 @@ class Store:
             raise ContractError(f"{table} has columns {[c.name for c in query.columns]}, not {frame.columns}")
         with self.engine.frames(rows_to_insert=frame):
             self.execute(f"insert into {table} by name select * from rows_to_insert")  # noqa: S608
-
-    def forget(self, view: str) -> None:
-        """Drop a registered frame, even in a transaction that has failed."""
-        import duckdb
-
-        with suppress(duckdb.Error):
-            self.con.unregister(view)
 
     def check_grain(self, query: Query, **scope: object) -> None:
         """Raise when two rows share the key that the header promises to be unique."""

@@ -217,11 +217,10 @@ def _days_done(store: Store, run: Run) -> int:
 def _known(store: Store, run: Run, release: Release, days: int) -> Tracks | None:
     if not days:
         return None
-    rows = store.con.sql(
-        "select track, slot, cell from attacks.track where run_id = $id", params={"id": run.id}
-    ).fetchnumpy()
+    rows = store.frame("select track, slot, cell from attacks.track where run_id = $id", id=run.id)
     known = np.empty((run.people, days * release.slots_per_day), dtype=np.int32)
-    known[rows["track"], rows["slot"]] = np.searchsorted(release.cells["cell"].to_numpy(), rows["cell"])
+    cell = np.searchsorted(release.cells["cell"].to_numpy(), rows["cell"].to_numpy())
+    known[rows["track"].to_numpy(), rows["slot"].to_numpy()] = cell
     return known
 
 

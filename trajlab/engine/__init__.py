@@ -35,6 +35,14 @@ class Engine(Protocol):
         """The answer in parts, for what is larger than memory; nothing else may be asked before it is read."""
         ...
 
+    def blocks(self, sql: str, params: Params = None, *, rows: int) -> AbstractContextManager[pa.RecordBatchReader]:
+        """The same of what was committed before, in blocks of so many rows; others may be asked meanwhile."""
+        ...
+
+    def insert(self, table: str, frame: pl.DataFrame) -> None:
+        """Append a frame whose columns stand as in the table."""
+        ...
+
     def frames(self, **frames: pl.DataFrame | pa.RecordBatchReader) -> AbstractContextManager[None]:
         """SQL inside the block can read these frames by their names."""
         ...

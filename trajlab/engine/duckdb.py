@@ -45,14 +45,20 @@ class DuckDB:
         return self.con.execute(sql, params).fetchall()
 
     def frame(self, sql: str, params: Params = None) -> pl.DataFrame:
-        frame: pl.DataFrame = self._relation(sql, params).pl()
+        frame: pl.DataFrame = _relation(self.con, sql, params).pl()
         return frame
 
     def batches(self, sql: str, params: Params = None) -> pa.RecordBatchReader:
-        return self._relation(sql, params).to_arrow_reader()
+        return _relation(self.con, sql, params).to_arrow_reader()
 
-    def _relation(self, sql: str, params: Params) -> duckdb.DuckDBPyRelation:
-        return self.con.sql(sql, params=dict(params)) if params else self.con.sql(sql)
+    @contextmanager
+    def blocks(self, sql: str, params: Params = None, *, rows: int) -> Iterator[pa.RecordBatchReader]:
+        with _second_connection(self.con) as cursor:
+            yield _relation(cursor, sql, params).to_arrow_reader(rows)
+
+    def insert(self, table: str, frame: pl.DataFrame) -> None:
+        # Not under a name: until the transaction ends, the engine keeps whatever had one.
+        self.con.from_arrow(frame.to_arrow()).insert_into(table)
 
     @contextmanager
     def frames(self, **frames: pl.DataFrame | pa.RecordBatchReader) -> Iterator[None]:
@@ -85,6 +91,10 @@ class DuckDB:
 
     def close(self) -> None:
         self.con.close()
+
+
+def _relation(con: duckdb.DuckDBPyConnection, sql: str, params: Params) -> duckdb.DuckDBPyRelation:
+    return con.sql(sql, params=dict(params)) if params else con.sql(sql)
 
 
 @contextmanager
@@ -162,7 +172,7 @@ def remove_new_file(con: duckdb.DuckDBPyConnection, path: Path) -> None:
             path.unlink()
 
 
-def second_connection(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+def _second_connection(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """A second connection to the same lab, for reading beside the first."""
     cursor = con.cursor()
     ((catalog,),) = con.execute("select current_database()").fetchall()

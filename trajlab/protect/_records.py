@@ -46,7 +46,7 @@ def protected_records(store: Store, traces: Traces, path: Path) -> int:
         except OSError as error:
             raise LabError(f"cannot write {path.name!r}: {error.strerror or error}") from error
         finally:
-            store.con.execute("drop table if exists part_of_slot")
+            store.execute("drop table if exists part_of_slot")
     return written
 
 
@@ -64,7 +64,7 @@ def _find_parts(store: Store, traces: Traces) -> None:
     A table and not a frame: the engine plans joins badly around frames, whose size it does not know.
     """
     parts = step("3_slots/_part_of_slot")
-    store.con.execute(f"create or replace temp table part_of_slot as {parts}", {"traces_id": traces.id})
+    store.execute(f"create or replace temp table part_of_slot as {parts}", traces_id=traces.id)
     if store.rows("select 1 from part_of_slot where part <> last_part limit 1"):
         raise ProtectionError(f"{traces.protection} divides people otherwise than by time: no record has one part")
 

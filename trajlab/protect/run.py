@@ -60,7 +60,7 @@ def protect(store: Store, source: Traces, text: str, *, key: str | None, progres
             _write_traces(store, traces_id, source.id, _sha256(":".join([secret, named, *salt])))
         with progress.step("slots.visit", poll=store.engine.percent_done):
             _write_visits(store, traces_id)
-        store.con.execute("drop table protected_visit")
+        store.execute("drop table protected_visit")
         return describe(store, traces_id, source.release_id, None, source.basis, named)
 
 
@@ -102,7 +102,7 @@ def _secret(store: Store) -> str:
 
 def _apply(store: Store, source: Traces, protection: Protection, period: Period) -> None:
     """Fill `protected_visit` with what the protection makes of the visits, some people at a time."""
-    store.con.execute(
+    store.execute(
         "create or replace temp table protected_visit "
         "(person integer, slot integer, cell ubigint, visits integer, part integer)"
     )
@@ -114,8 +114,7 @@ def _apply(store: Store, source: Traces, protection: Protection, period: Period)
             first=first,
             last=last,
         )
-        # Not under a name: until the transaction ends, the engine keeps whatever had one.
-        store.con.from_arrow(_applied(visits, protection, period).to_arrow()).insert_into("temp.main.protected_visit")
+        store.engine.insert("temp.main.protected_visit", _applied(visits, protection, period))
 
 
 def _applied(visits: pl.DataFrame, protection: Protection, period: Period) -> pl.DataFrame:
@@ -147,15 +146,17 @@ def _check(store: Store, source: Traces, protection: Protection) -> None:
 
 
 def _write_traces(store: Store, traces_id: str, source_id: str, key: str) -> None:
-    store.con.execute(
+    store.execute(
         f"insert into slots.trace by name {step('3_slots/_protected_trace')}",
-        {"traces_id": traces_id, "source_id": source_id, "key": key},
+        traces_id=traces_id,
+        source_id=source_id,
+        key=key,
     )
 
 
 def _write_visits(store: Store, traces_id: str) -> None:
     rows = step("3_slots/_protected_visit")
-    store.con.execute(f"insert into slots.visit by name {rows}", {"traces_id": traces_id})
+    store.execute(f"insert into slots.visit by name {rows}", traces_id=traces_id)
     store.check_grain(Query.load("slots.visit"), traces_id=traces_id)
 
 

@@ -18,7 +18,6 @@ import numpy as np
 import polars as pl
 
 from trajlab import spatial
-from trajlab.engine.duckdb import second_connection
 from trajlab.errors import ReleaseError, SpatialError
 from trajlab.query import step
 from trajlab.spatial._globe import beside, wrapped
@@ -149,16 +148,13 @@ def _place_by_place(store: Store, index: SpatialIndex, index_id: int, inside: st
         cells = names(spots["place"])
     else:
         cells = index.assign(spots["lng"].to_numpy(), spots["lat"].to_numpy())
-    store.con.register("spot_cell", spots.with_columns(cell=pl.Series(cells, dtype=pl.UInt64)).to_arrow())
-    try:
-        store.con.execute(
+    with store.engine.frames(spot_cell=spots.with_columns(cell=pl.Series(cells, dtype=pl.UInt64))):
+        store.execute(
             "insert into grid.fix by name select $id::ubigint as index_id, fix.person, fix.ts, spot_cell.cell "
             "from records.fix as fix join spot_cell on fix.place = spot_cell.place "
             "and fix.lng is not distinct from spot_cell.lng and fix.lat is not distinct from spot_cell.lat",
-            {"id": index_id},
+            id=index_id,
         )
-    finally:
-        store.forget("spot_cell")
 
 
 def _record_by_record(
@@ -176,9 +172,7 @@ def _record_by_record(
 
     total = store.rows("select count(*) from records.fix")[0][0]
     reading = f"select person, ts, lng, lat from records.fix where {inside}"  # noqa: S608
-    with second_connection(store.con) as cursor:
-        relation = cursor.sql(reading, params=bounds) if bounds else cursor.sql(reading)
-        reader = relation.to_arrow_reader(_BLOCK)
+    with store.engine.blocks(reading, bounds, rows=_BLOCK) as reader:
         schema = pa.schema([*(reader.schema.field(name) for name in ("person", "ts")), ("cell", pa.uint64())])
 
         def placed(block: Any) -> Any:
@@ -199,14 +193,11 @@ def _record_by_record(
                 while waiting:
                     yield waiting.popleft().result()
 
-        store.con.register("placed_fix", pa.RecordBatchReader.from_batches(schema, in_order()))
-        try:
-            store.con.execute(
+        with store.engine.frames(placed_fix=pa.RecordBatchReader.from_batches(schema, in_order())):
+            store.execute(
                 "insert into grid.fix by name select $id::ubigint as index_id, person, ts, cell from placed_fix",
-                {"id": index_id},
+                id=index_id,
             )
-        finally:
-            store.forget("placed_fix")
 
 
 def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:

@@ -47,7 +47,7 @@ def write(store: Store, release_id: str, *, zone_given: bool) -> None:
 
 def zone_was_meant(store: Store, release_id: str) -> None:
     """Somebody asks for the release again and says UTC: there is nothing to note any more."""
-    store.con.execute("delete from study.note where release_id = $id and subject = 'tz'", {"id": release_id})
+    store.execute("delete from study.note where release_id = $id and subject = 'tz'", id=release_id)
 
 
 def _outside(store: Store, release_id: str) -> tuple[str, float, str] | None:

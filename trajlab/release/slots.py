@@ -109,9 +109,9 @@ def write_clock(store: Store, release_id: str, calendar: Calendar) -> int:
     """Fill `slots.clock` over the calendar; returns the length of a tick in seconds."""
     span = ticks(store, calendar, calendar.seconds)
     store.clear(Query.load("slots.clock"), release_id=release_id)
-    store.con.execute(
+    store.execute(
         f"insert into slots.clock by name {step('3_slots/_clock_ticks')}",
-        span | {"release_id": release_id, "seconds": calendar.seconds, "slots": calendar.slots},
+        **span | {"release_id": release_id, "seconds": calendar.seconds, "slots": calendar.slots},
     )
     return int(span["tick"])
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
+import duckdb
 from duckdb import ColumnExpression
 
 from trajlab.errors import IngestError
@@ -62,7 +63,8 @@ def _add(store: Store, table: Table) -> str:
             )
             store.execute(f"insert into records.trait by name {step('1_records/_trait_given')}", trait=trait)
     finally:
-        store.forget("trait_rows")
+        with suppress(duckdb.Error):  # a transaction that has failed refuses this too
+            store.con.unregister("trait_rows")
     store.execute("drop table trait_who")
     return f"{notes}; {', '.join(traits)}"
 

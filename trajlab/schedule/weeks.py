@@ -68,13 +68,10 @@ def write_clock(store: Store, clock_id: str, period: Period, timetable: Timetabl
         values |= span | {"days": period.calendar.days}
     else:
         values |= {"release_id": period.release_id, "seconds": period.calendar.seconds}
-    store.con.execute("delete from slots.week_clock where clock_id = $id", {"id": clock_id})
-    store.con.register("weekly_slot", period.weekly(timetable).to_arrow())
-    try:
-        rows = step("3_slots/_week_ticks" if source == "records" else "3_slots/_week_slots")
-        store.con.execute(f"insert into slots.week_clock by name {rows}", values)
-    finally:
-        store.forget("weekly_slot")
+    store.execute("delete from slots.week_clock where clock_id = $id", id=clock_id)
+    rows = step("3_slots/_week_ticks" if source == "records" else "3_slots/_week_slots")
+    with store.engine.frames(weekly_slot=period.weekly(timetable)):
+        store.execute(f"insert into slots.week_clock by name {rows}", **values)
     return int(span["tick"])
 
 

@@ -108,8 +108,8 @@ def _generalised(store: Store, before: Before, side: Side, whole: traces.Traces,
     ids = {"traces_id": "t" + digest(whole.id, side.index_id), "source_id": whole.id}
     cells = {"index_id": before.side.index_id, "coarse_id": side.index_id}
     with progress.step(f"traces in {side.index.name}", poll=store.engine.percent_done):
-        store.con.execute(f"insert into slots.trace by name {step('3_slots/_generalised_trace')}", ids)
-        store.con.execute(f"insert into slots.visit by name {step('3_slots/_generalised_visit')}", ids | cells)
+        store.execute(f"insert into slots.trace by name {step('3_slots/_generalised_trace')}", **ids)
+        store.execute(f"insert into slots.visit by name {step('3_slots/_generalised_visit')}", **ids, **cells)
     return traces.describe(
         store, ids["traces_id"], before.release_id, None, whole.basis, f"generalise:{side.index.name}"
     )
