@@ -512,8 +512,8 @@ def test_an_interruption_does_not_wait_for_the_other_days(monkeypatch):
     )
 
     class Impatient(StepLog):
-        def done(self, step):
-            StepLog.done(self, step)
+        def add(self, step):
+            StepLog.add(self, step)
             if step.slot == 12:
                 raise KeyboardInterrupt
 

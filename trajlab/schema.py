@@ -135,6 +135,7 @@ def _change_columns(engine: Engine) -> None:
             engine.execute(f"insert into {table} by name select * from column_change")  # noqa: S608
             engine.execute("drop table column_change")
             write_comments(engine, query)
+        engine.execute("update study.lab set relations = null")  # what reads the tables is made again
 
 
 def _create_relations(engine: Engine) -> None:

@@ -47,9 +47,10 @@ class Store:
         self.engine: Engine = engines.load(engine)(
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
         )
-        self._made_here = made_here and schema.is_empty(self.engine)
+        self._made_here = False
         try:
             with translate_errors(f"opening {path}"):
+                self._made_here = made_here and schema.is_empty(self.engine)
                 schema.check(self.engine, read_only=read_only)
                 if read_only and schema.is_older(self.engine):
                     self.engine.close()
