@@ -116,7 +116,7 @@ def summaries() -> list[Query]:
     return [
         query
         for query in catalogue().values()
-        if set(query.params) <= {"risk_id", "about"} and "metrics.anonymity" in query.reads and query.params
+        if "risk_id" in query.scope and set(query.params) <= {"risk_id", "about"} and "metrics.anonymity" in query.reads
     ]
 
 
