@@ -25,10 +25,10 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
         if kind == "python":
             exec(compile(code, page.name, "exec"), {})
         else:
-            for line in code.splitlines():
-                prompt, program, *words = shlex.split(line)
-                assert (prompt, program) == ("$", "trajlab"), line
-                assert main(words) == 0, (line, capsys.readouterr().err)
+            for command in re.split(r"\n(?=\$ )", code.strip()):  # a quoted query may go on in the next line
+                prompt, program, *words = shlex.split(command)
+                assert (prompt, program) == ("$", "trajlab"), command
+                assert main(words) == 0, (command, capsys.readouterr().err)
     return capsys.readouterr().out
 
 

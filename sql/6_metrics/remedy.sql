@@ -4,7 +4,7 @@
 -- sets) as the one given, of whichever release. A rate that did not fall is 0, one that rose is below.
 --
 -- grain:   leak_id
--- reads:   study.leak, counts.release, metrics.leak, metrics.person_leak
+-- reads:   study.leak, counts.release, metrics.leak_by_size, metrics.person_leak
 -- params:  leak_id
 -- shards by: risk_id
 -- view:    yes
@@ -43,20 +43,9 @@ size as (
 ),
 
 score as (
-    select
-        compared.leak_id,
-        max(leak.people) filter (leak.metric = 'measured') as people,
-        max(leak.estimate) filter (leak.metric = 'measured') as measured,
-        max(leak.estimate) filter (leak.metric = 'prob_m') as prob_m,
-        max(leak.estimate) filter (leak.metric = 'ssr') as ssr,
-        max(leak.estimate) filter (leak.metric = 'ntr') as ntr,
-        max(leak.estimate) filter (leak.metric = 'ssr_ntr') as ssr_ntr,
-        max(leak.estimate) filter (leak.metric = 'totally_disclosed') as totally,
-        max(leak.estimate) filter (leak.metric = 'partly_disclosed') as partly,
-        max(leak.estimate) filter (leak.metric = 'effective') as effective
+    select score.*
     from compared
-    join metrics.leak as leak on leak.leak_id = compared.leak_id and leak.min_k = compared.min_k
-    group by compared.leak_id
+    join metrics.leak_by_size as score on score.leak_id = compared.leak_id and score.min_k = compared.min_k
 )
 
 select
@@ -65,7 +54,7 @@ select
     release.index_name,
     release.slot_seconds / 60.0::double as slot_minutes,
     compared.basis,
-    score.people,
+    score.looked_for as people,
     size.median_crowd,
     score.measured,
     score.prob_m,

@@ -5,7 +5,7 @@
 -- that nobody's crowd has are left out. See metrics.leak.
 --
 -- grain:   leak_id, min_k
--- reads:   metrics.leak
+-- reads:   metrics.leak_by_size
 -- shards by: leak_id
 -- view:    yes
 -- columns:
@@ -23,33 +23,22 @@
 --   effective_schedules  DOUBLE   how many different schedules a crowd is worth, by their entropy
 
 with score as (
-    select
-        leak_id,
-        min_k,
-        max(people) filter (metric = 'totally_disclosed') as people,
-        max(estimate) filter (metric = 'totally_disclosed') as totally_disclosed,
-        max(estimate) filter (metric = 'partly_disclosed') as partly_disclosed,
-        least(1, sum(estimate) filter (metric in ('totally_disclosed', 'partly_disclosed'))) as disclosed_share,
-        max(estimate) filter (metric = 'hidden') as not_disclosed,
-        max(estimate) filter (metric = 'nothing') as without_habits,
-        max(estimate) filter (metric = 'prob_m') as prob_m,
-        max(estimate) filter (metric = 'effective') as effective_schedules
-    from metrics.leak
-    group by leak_id, min_k
+    select *, least(1, totally + partly) as disclosed_share
+    from metrics.leak_by_size
+    where people > 0
 )
 
 select
     leak_id,
     min_k,
     people,
-    totally_disclosed,
-    partly_disclosed,
+    totally as totally_disclosed,
+    partly as partly_disclosed,
     disclosed_share,
     wilson_low(disclosed_share, people) as low,
     wilson_high(disclosed_share, people) as high,
     not_disclosed,
     without_habits,
     prob_m,
-    effective_schedules
+    effective as effective_schedules
 from score
-where people > 0

@@ -4,7 +4,7 @@
 -- that is. They are null where there is no such crowd. See metrics.leak. Questions about true traces come first.
 --
 -- grain:   leak_id
--- reads:   study.leak, study.schedule, study.risk, study.traces, study.run, metrics.leak
+-- reads:   study.leak, study.schedule, study.risk, study.traces, study.run, metrics.leak_by_size
 -- shards by: run_id
 -- view:    yes
 -- columns:
@@ -31,22 +31,6 @@
 --   ntr                  DOUBLE   mean share of slots with a habit
 --   effective_schedules  DOUBLE   how many different schedules a crowd is worth, by their entropy
 
-with score as (
-    select
-        leak_id,
-        min_k,
-        max(people) filter (metric = 'measured') as people,
-        max(estimate) filter (metric = 'measured') as measured,
-        max(estimate) filter (metric = 'totally_disclosed') as totally_disclosed,
-        max(estimate) filter (metric = 'partly_disclosed') as partly_disclosed,
-        max(estimate) filter (metric = 'prob_m') as prob_m,
-        max(estimate) filter (metric = 'ssr') as ssr,
-        max(estimate) filter (metric = 'ntr') as ntr,
-        max(estimate) filter (metric = 'effective') as effective_schedules
-    from metrics.leak
-    group by leak_id, min_k
-)
-
 select
     leak.release_id,
     leak.leak_id,
@@ -65,17 +49,17 @@ select
     known.weeks,
     known.skipped_weeks,
     leak.min_k,
-    score.people,
+    score.looked_for as people,
     score.measured,
-    score.totally_disclosed,
-    score.partly_disclosed,
+    score.totally as totally_disclosed,
+    score.partly as partly_disclosed,
     score.prob_m,
     score.ssr,
     score.ntr,
-    score.effective_schedules
+    score.effective as effective_schedules
 from study.leak as leak
 join study.schedule as known on known.schedule_id = leak.known_id
 join study.risk as risk on risk.risk_id = leak.risk_id
 join study.traces as traces on traces.traces_id = risk.searched_id
 left join study.run as run on run.run_id = traces.run_id
-join score on score.leak_id = leak.leak_id and score.min_k = leak.min_k
+join metrics.leak_by_size as score on score.leak_id = leak.leak_id and score.min_k = leak.min_k

@@ -1,7 +1,7 @@
 -- report.schedule_leak: what crowds of each size give away of schedules, one line each.
 --
 -- grain:   leak_id, min_k
--- reads:   counts.release, metrics.leak, study.traces, study.leak, study.schedule
+-- reads:   counts.release, metrics.leak_by_size, study.traces, study.leak, study.schedule
 -- shards by: run_id
 -- view:    yes
 -- columns:
@@ -28,16 +28,15 @@ select
     release.slot_seconds / 60.0::double as slot_minutes,
     traces.basis,
     leak.points,
-    max(score.estimate) filter (score.metric = 'measured') as measured,
-    max(score.estimate) filter (score.metric = 'totally_disclosed') as totally,
-    max(score.estimate) filter (score.metric = 'partly_disclosed') as partly,
-    max(score.estimate) filter (score.metric = 'prob_m') as prob_m,
-    max(score.estimate) filter (score.metric = 'ssr') as ssr,
-    max(score.estimate) filter (score.metric = 'ntr') as ntr,
-    max(score.estimate) filter (score.metric = 'effective') as effective_l
+    score.measured,
+    score.totally,
+    score.partly,
+    score.prob_m,
+    score.ssr,
+    score.ntr,
+    score.effective as effective_l
 from study.leak as leak
-join metrics.leak as score using (leak_id)
+join metrics.leak_by_size as score using (leak_id)
 join counts.release as release using (release_id)
 join study.schedule as schedule on schedule.schedule_id = leak.searched_id
 join study.traces as traces on traces.traces_id = schedule.traces_id
-group by leak.leak_id, score.min_k, leak.release_id, release.index_name, slot_minutes, traces.basis, leak.points

@@ -50,11 +50,15 @@ def schedule(args: argparse.Namespace) -> None:
         leak = lab.schedule(args.timetable, of, basis=args.basis, truth=args.truth, **question)
         for line in _lines(leak):
             print(line)
-        by_size = lab.table("metrics.leak_by_size", leak_id=leak.id).drop("leak_id", "measured")
-        show(by_size.rename({"effective": "effective_l"}), "table", 60)
+        by_size = lab.sql(
+            "select min_k, people, totally, partly, prob_m, ssr, ntr, ssr_ntr, effective as effective_l "
+            "from metrics.leak_by_size where leak_id = $id and people > 0 order by min_k",
+            id=leak.id,
+        )
+        show(by_size, "table", 60)
         if args.truth:
-            by_slot = lab.table("metrics.extraction_by_slot", leak_id=leak.id).drop("leak_id", "number")
-            show(by_slot.rename({"name": "slot"}), "table", 400)
+            by_slot = lab.table("report.extracted_schedule", leak_id=leak.id).drop("leak_id", "number")
+            show(by_slot.rename({"slot_name": "slot"}), "table", 400)
 
 
 def _lines(leak: Leak) -> Iterator[str]:

@@ -56,6 +56,15 @@ def elements(
     )
 
 
+def search_places(case: Case, show: Show, value: str, *, most: int, limit: int, fit: Fit) -> Answer:
+    """The answer for any `most` places of a person, of which the column `value` of `Visits.places` has to fit."""
+
+    def read(visits: Visits) -> pl.DataFrame:
+        return elements(visits.places(), value=pl.col(value))
+
+    return search(case, show, read, most=most, limit=limit, called="places", fit=fit)
+
+
 def search(
     case: Case,
     show: Show,

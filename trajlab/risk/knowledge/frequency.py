@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import polars as pl
-
 from trajlab.risk.crowds.fitting import Fit
-from trajlab.risk.knowledge._combinations import LIMIT, check, elements, search
+from trajlab.risk.knowledge._combinations import LIMIT, check, search_places
 
 if TYPE_CHECKING:
-    from trajlab.risk.knowledge import Answer, Case, Show, Visits
+    from trajlab.risk.knowledge import Answer, Case, Show
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +37,7 @@ class Frequency:
         check(self.places, self.limit, "places", self.tolerance)
 
     def search(self, case: Case, show: Show) -> Answer:
-        return search(
-            case,
-            show,
-            _places,
-            most=self.places,
-            limit=self.limit,
-            called="places",
-            fit=Fit(self.tolerance),
-        )
-
-
-def _places(visits: Visits) -> pl.DataFrame:
-    return elements(visits.places(), value=pl.col("visits"))
+        return search_places(case, show, "visits", most=self.places, limit=self.limit, fit=Fit(self.tolerance))
 
 
 KNOWLEDGE = Frequency
