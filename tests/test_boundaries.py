@@ -33,7 +33,8 @@ MAY_IMPORT = {
     "simulation": {"errors", "settings", "simulation"},
     "ingest": {"errors", "ingest", "plugins", "query"},
     # What an attack sees: no store, no records, no truth.
-    "release.__init__": {"errors", "release.matrix"},
+    "release.__init__": {"errors", "release.known", "release.matrix"},
+    "release.known": {"protect", "release.__init__"},
     "release.matrix": {"errors", "ids"},
     "release.frames": set(),
     "release": {

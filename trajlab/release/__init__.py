@@ -21,6 +21,8 @@ from trajlab.errors import ReleaseError, UnknownNameError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from trajlab.release.known import Known
+
 
 @dataclass(frozen=True, repr=False)
 class Release:
@@ -28,8 +30,11 @@ class Release:
 
     `counts` has one row per published count (`slot, cell, people`), `cells` one row per
     published cell (`cell, x, y` in metres, and what else is known of it). A cell that
-    is missing from a slot has nobody there, or fewer than `min_count`. `notes` are for whoever
-    made the release: what was left out, moved or filled in on the way.
+    is missing from a slot has nobody there, or fewer than `min_count`. `recipe` names the protections
+    that the counts went through, in order (`suppress:15`, `round:5`): whoever attacks knows them, and
+    `known()` says what is left to know of every count. `total` is how many people the table is about at
+    least and at most, where that is published. `notes` are for whoever made the release: what was
+    left out, moved or filled in on the way.
     """
 
     id: str
@@ -43,6 +48,8 @@ class Release:
     min_count: int = 1
     flows: pl.DataFrame | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    recipe: tuple[str, ...] = ()
+    total: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         if self.slots < 1:
@@ -88,6 +95,12 @@ class Release:
         column = np.searchsorted(self.cells["cell"].to_numpy(), self.counts["cell"].to_numpy())
         dense[self.counts["slot"].to_numpy(), column] = self.counts["people"].to_numpy()
         return dense
+
+    def known(self) -> Known:
+        """What is known of the true count of every slot and cell, in the order of `cells`."""
+        from trajlab.release.known import known
+
+        return known(self)
 
     def xy(self) -> npt.NDArray[np.float64]:
         """Coordinates of the cells in metres, (cells, 2), in the order of `cells`."""
