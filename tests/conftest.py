@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +13,28 @@ import polars as pl
 import pytest
 
 import trajlab as tl
+from trajlab import blank
 from trajlab.risk import traits
 from trajlab.schedule import finding
 
 hypothesis.settings.register_profile("repeatable", derandomize=True)
 if not os.environ.get("TRAJLAB_NEW_EXAMPLES"):  # the same every time, unless somebody looks for new ones
     hypothesis.settings.load_profile("repeatable")
+
+_CACHE: list[str] = []
+
+
+def pytest_configure() -> None:
+    """Labs are made after one blank lab (tests/test_blank.py compares); workers and commands inherit where it is."""
+    if not os.environ.get(blank.VARIABLE):
+        _CACHE.append(tempfile.mkdtemp(prefix="trajlab-tests-"))
+        os.environ[blank.VARIABLE] = _CACHE[0]
+
+
+def pytest_unconfigure() -> None:
+    for folder in _CACHE:
+        shutil.rmtree(folder, ignore_errors=True)
+
 
 ROOT = Path(__file__).parents[1]
 TINY = ROOT / "fixtures" / "tiny"

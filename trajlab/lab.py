@@ -49,6 +49,10 @@ def open_lab(
     `memory_limit` ("4GB") and `threads` bound what the engine may use; beyond the limit
     it spills to disk beside the lab. Nothing computed depends on either. `quiet` lab says
     nothing on stderr of how far long work is.
+
+    Making a new lab takes a second, most of it for the words that describe every column.
+    Whoever makes many names a folder in the environment variable `TRAJLAB_CACHE`: a blank
+    lab is kept there, and making one after its model takes a tenth of that.
     """
     return Lab(
         Store(str(path), engine=engine, memory_limit=memory_limit, threads=threads, read_only=read_only), quiet=quiet

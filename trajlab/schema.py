@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from trajlab import blank
 from trajlab.errors import LabError
 from trajlab.ids import digest
 from trajlab.query import Query, catalogue, functions
@@ -45,14 +46,15 @@ def check(engine: Engine, *, read_only: bool) -> None:
     if is_empty(engine):
         if read_only:
             raise LabError(f"{engine.path} is empty: nothing was ever ingested into it")
-    else:
-        found = engine.rows("select table_schema, table_name from information_schema.tables")
-        if ("study", "lab") not in found:
-            raise LabError(f"{engine.path} is a DuckDB file but not a lab: it has {len(found)} tables of its own")
-        _refuse_newer(engine)
-        if not read_only:
-            _change_columns(engine)
+        if not blank.copy_relations(engine, _version(), _create_relations):
+            _create_relations(engine)
+        return
+    found = _relations(engine)
+    if "study.lab" not in found:
+        raise LabError(f"{engine.path} is a DuckDB file but not a lab: it has {len(found)} tables of its own")
+    _refuse_newer(engine)
     if not read_only:
+        _change_columns(engine)
         _create_relations(engine)
 
 
@@ -66,7 +68,15 @@ def is_older(engine: Engine) -> bool:
 
 
 def is_empty(engine: Engine) -> bool:
-    return not engine.rows("select 1 from information_schema.tables limit 1")
+    return engine.path == ":memory:" or not _relations(engine)
+
+
+def _relations(engine: Engine) -> set[str]:
+    """The names of the tables and views of the file."""
+    here = "where not internal and database_name = current_database()"
+    tables = engine.rows(f"select schema_name, table_name from duckdb_tables() {here}")  # noqa: S608
+    views = engine.rows(f"select schema_name, view_name from duckdb_views() {here}")  # noqa: S608
+    return {f"{schema}.{name}" for schema, name in (*tables, *views)}
 
 
 def write_comments(engine: Engine, query: Query) -> None:
@@ -98,8 +108,8 @@ def _columns(engine: Engine) -> dict[str, dict[str, str]]:
     """Every table of the file with its columns and their types."""
     found = engine.rows(
         "select schema_name || '.' || table_name, column_name, data_type from duckdb_columns() "
-        "where not internal and (schema_name, table_name) in (select (schema_name, table_name) from duckdb_tables()) "
-        "order by schema_name, table_name, column_index"
+        "where table_oid in (select table_oid from duckdb_tables() where database_name = current_database()) "
+        "and database_name = current_database() order by schema_name, table_name, column_index"
     )
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in found:
@@ -140,7 +150,7 @@ def _change_columns(engine: Engine) -> None:
 
 def _create_relations(engine: Engine) -> None:
     """Tables that the lab lacks; and views and functions, whenever their text changed."""
-    there = {f"{s}.{t}" for s, t in engine.rows("select table_schema, table_name from information_schema.tables")}
+    there = _relations(engine)
     tables = [query for query in catalogue().values() if not query.view and query.table not in there]
     views = [query for query in catalogue().values() if query.view]
     texts = {"texts": _texts()}
@@ -164,6 +174,12 @@ def _create_relations(engine: Engine) -> None:
 def _texts() -> str:
     """What names the views and functions of this version."""
     return digest(functions(), [(query.table, query.select) for query in catalogue().values() if query.view])
+
+
+def _version() -> str:
+    """What names the relations of this version with all that describes them."""
+    described = [(query.table, query.kind, query.summary, query.columns) for query in catalogue().values()]
+    return digest(FORMAT, __version__, _texts(), described)
 
 
 def create_functions(engine: Engine) -> None:

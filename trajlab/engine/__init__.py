@@ -51,6 +51,13 @@ class Engine(Protocol):
         """All or nothing: what the block did is kept when it ends, and undone when it raises."""
         ...
 
+    def copy_relations(self, file: str, *, rows_of: str) -> bool:
+        """Make the relations of another lab's file here, with their comments and the rows of one table.
+
+        All or nothing; False where the file cannot be read.
+        """
+        ...
+
     def percent_done(self) -> float:
         """How far the statement that runs now is, 0 to 100; below 0 where that is not known."""
         ...

@@ -82,6 +82,21 @@ class DuckDB:
             self.rollback()
             raise
 
+    def copy_relations(self, file: str, *, rows_of: str) -> bool:
+        ((here,),) = self.rows("select current_database()")
+        place = file.replace("'", "''")
+        try:
+            self.execute(f"attach '{place}' as blank (type duckdb, read_only)")
+            try:
+                with self.transaction():
+                    self.execute(f"copy from database blank to {here} (schema)")
+                    self.execute(f"insert into {rows_of} select * from blank.{rows_of}")  # noqa: S608
+            finally:
+                self.execute("detach blank")
+        except duckdb.Error:
+            return False
+        return True
+
     def rollback(self) -> None:
         with suppress(duckdb.Error):  # the engine rolled back by itself, or the connection is gone
             self.con.execute("rollback")
