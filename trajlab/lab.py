@@ -142,6 +142,7 @@ class Lab:
         seed: int = 0,
         box: Box | None = None,
         outside: str = "drop",
+        group: tuple[str, str] | None = None,
     ) -> Release:
         """Publish counts per cell and slot; the same request twice is built once.
 
@@ -152,8 +153,9 @@ class Lab:
         records in a smaller share of slots; `people` keeps a seeded sample of that size.
         A lab with fewer is refused. `box` (west, south, east, north) is the study box, by default
         one around all tenths of a degree where many people were; `outside` says what happens to
-        points beyond it: drop, or clamp to its edge. The result has `notes` on what was left
-        out, moved or filled in (`study.note`).
+        points beyond it: drop, or clamp to its edge. `group` keeps the people of one group alone: what they
+        are divided by, `home:<index>` or a column of `people`, and a value of it. The result has `notes` on
+        what was left out, moved or filled in (`study.note`).
         """
         from trajlab.release.making import Settings, make_release
         from trajlab.release.slots import slot_seconds
@@ -172,6 +174,7 @@ class Lab:
             seed=seed,
             box=box,
             outside=outside,
+            group=group,
         )
         return make_release(self._store, settings, self._progress)
 
@@ -354,7 +357,7 @@ class Lab:
     def _only_release(self) -> str:
         from trajlab.report import listing
 
-        known = self.sql(listing.RELEASES).to_dicts()
+        known = listing.of_everybody(self.sql(listing.RELEASES).to_dicts())
         if len(known) == 1:
             return str(known[0]["release_id"])
         which = f"the lab has {len(known)} releases: say which; there are: {'; '.join(listing.lines(known))}"

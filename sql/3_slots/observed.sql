@@ -2,11 +2,12 @@
 --
 -- The cell with most records in the slot wins; among equals the one seen first, then
 -- the smaller id, so that the answer never depends on the order of the rows
--- (xu2017, section 5.1).
+-- (xu2017, section 5.1). A release of one group of people has observed its members alone: those
+-- with $group_value in $grouping_id, which is null for a release of everybody.
 --
 -- grain:   release_id, person, slot
--- reads:   grid.fix, slots.clock
--- params:  release_id, index_id, tick_seconds
+-- reads:   grid.fix, slots.clock, slots.member
+-- params:  release_id, index_id, tick_seconds, grouping_id, group_value
 -- shards by: person
 -- columns:
 --   release_id  VARCHAR  the release
@@ -21,7 +22,14 @@ with visit as (
     join slots.clock as clock
         on clock.release_id = $release_id
         and clock.tick = floor(epoch(fix.ts) / $tick_seconds)::bigint
-    where fix.index_id = $index_id
+    where
+        fix.index_id = $index_id
+        and (
+            $grouping_id is null
+            or fix.person in (
+                select person from slots.member where grouping_id = $grouping_id and value = $group_value
+            )
+        )
     group by fix.person, clock.slot, fix.cell
 ),
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from trajlab.cli.terminal import Commands, as_lines, lab_options, list_in_help, only_release, opened, release_options
-from trajlab.errors import ProtectionError
+from trajlab.errors import ProtectionError, ReleaseError
 
 
 def release(args: argparse.Namespace) -> None:
@@ -30,6 +30,7 @@ def release(args: argparse.Namespace) -> None:
             seed=args.seed,
             box=tuple(args.box) if args.box else None,
             outside=args.outside,
+            group=parse_group(args.group),
         )
         summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
         print(as_lines(summary))
@@ -62,6 +63,21 @@ def _release_options(c: argparse.ArgumentParser) -> None:
     c.add_argument(
         "--outside", default="drop", help="points beyond the box: drop, or clamp to its edge (default: drop)"
     )
+    c.add_argument(
+        "--group",
+        metavar="BY=VALUE",
+        help="only the people of one group: home:<index>=<cell>, or a column of `trajlab people` and its value",
+    )
+
+
+def parse_group(text: str | None) -> tuple[str, str] | None:
+    """What people are divided by, and the value; an index may have an equals sign of its own."""
+    if text is None:
+        return None
+    by, _, value = text.rpartition("=") if text.startswith("home:") else text.partition("=")
+    if not by or not value:
+        raise ReleaseError(f"--group takes BY=VALUE, such as home:zones=north, not {text!r}")
+    return by, value
 
 
 def protect(args: argparse.Namespace) -> None:

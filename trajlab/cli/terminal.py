@@ -87,17 +87,17 @@ def number_or_text(text: str) -> int | float | str:
 
 
 def only_release(lab: Lab, given: str | None) -> str:
-    """The release given for; without asking, the only one there is."""
+    """The release given for; without asking, the only one there is of everybody."""
     if given is not None:
         return given
     from trajlab.report import listing
 
-    known = lab.sql(listing.RELEASES)
+    known = listing.of_everybody(lab.sql(listing.RELEASES).to_dicts())
     if len(known) == 1:
-        return str(known["release_id"][0])
-    if not len(known):
+        return str(known[0]["release_id"])
+    if not known:
         raise TrajlabError("the lab has no release yet: make one with trajlab release")
-    there = "; ".join(listing.lines(known.to_dicts()))
+    there = "; ".join(listing.lines(known))
     raise TrajlabError(f"the lab has {len(known)} releases: say which with --release; there are: {there}")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -17,7 +17,7 @@ import polars as pl
 from trajlab.errors import ReleaseError, SlotError, UnknownNameError
 from trajlab.ids import digest
 from trajlab.query import catalogue
-from trajlab.release import Release, notes, slots
+from trajlab.release import Release, groups, notes, slots
 from trajlab.release.grid import Box, add_cells, grid, records_fingerprint
 from trajlab.settings import whole_number
 from trajlab.version import versions
@@ -49,6 +49,7 @@ class Settings:
     seed: int = 0
     box: Box | None = None
     outside: str = "drop"
+    group: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         for name in ("min_count", "people", "days", "seed"):
@@ -70,6 +71,8 @@ class Settings:
             raise ReleaseError("align=True needs days=...: the length of the common period")
         if self.box is not None:
             object.__setattr__(self, "box", _checked_box(self.box))
+        if self.group is not None:
+            object.__setattr__(self, "group", _checked_group(self.group))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +85,20 @@ class _Plan:
     recorded: slots.Calendar
     period: slots.Calendar
     fingerprint: str
+    grouping: groups.Grouping | None = None
 
     @property
     def all_settings(self) -> dict[str, object]:
         """The settings with nothing left to a default that depends on the records."""
         found = {"index": self.index.name, "tz": self.period.tz, "start": str(self.period.start)}
-        return asdict(self.settings) | found | {"days": self.period.days}
+        everybody = {"group"} if self.settings.group is None else set()
+        given = {name: value for name, value in asdict(self.settings).items() if name not in everybody}
+        return given | found | {"days": self.period.days}
 
     @property
     def release_id(self) -> str:
-        return "r" + digest(self.index_id, sorted(self.all_settings.items()), self.fingerprint)
+        of_group = () if self.grouping is None else (self.grouping.id,)
+        return "r" + digest(self.index_id, sorted(self.all_settings.items()), self.fingerprint, *of_group)
 
     @property
     def params(self) -> dict[str, object]:
@@ -104,7 +111,9 @@ class _Plan:
             "days": self.period.days,
             "last_week": (self.recorded.days - 1) // 7 if self.settings.align else 0,
             "coverage": self.settings.coverage,
-            "people": self.settings.people,
+            "people": self.settings.people if self.grouping is None else None,  # a group is of those drawn already
+            "grouping_id": None if self.grouping is None else self.grouping.id,
+            "group_value": None if self.settings.group is None else self.settings.group[1],
             "seed": str(self.settings.seed),
             "fill": self.settings.fill,
             "min_count": self.settings.min_count,
@@ -112,16 +121,32 @@ class _Plan:
 
 
 def make_release(store: Store, settings: Settings, progress: Progress) -> Release:
-    """Build the release that the settings describe, unless the lab has it already."""
+    """Build the release that the settings describe, unless the lab has it already.
+
+    A group is found among the people of the release of everybody, which is built and kept too.
+    """
+    everybody = None
+    if settings.group is not None:
+        everybody = make_release(store, replace(settings, group=None, min_count=1), progress)
     with store.transaction(f"release with index {settings.index}"):
         recorded, period = _calendars(store, settings)
         index_id, index = grid(store, settings.index, box=settings.box, outside=settings.outside, progress=progress)
-        plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store))
+        grouping = None if everybody is None else _grouping(store, everybody.id, settings)
+        plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store), grouping)
         if not store.rows("select 1 from counts.release where release_id = $id", id=plan.release_id):
             _build(store, plan, progress)
         elif settings.tz is not None:
             notes.zone_was_meant(store, plan.release_id)
     return load_release(store, plan.release_id)
+
+
+def _grouping(store: Store, release_id: str, settings: Settings) -> groups.Grouping | None:
+    if settings.group is None:
+        return None
+    attribute, value = settings.group
+    grouping = groups.divide(store, release_id, attribute)
+    groups.refuse_unknown_group(store, grouping, value)
+    return grouping
 
 
 def load_release(store: Store, release_id: str) -> Release:
@@ -226,7 +251,7 @@ def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
             f"nobody has records in at least {plan.settings.coverage:.0%} of the slots; the best covered person has "
             f"{best:.1%}: lower coverage, or use longer slots"
         )
-    if plan.settings.people is not None and kept < plan.settings.people:
+    if plan.grouping is None and plan.settings.people is not None and kept < plan.settings.people:
         raise ReleaseError(
             f"people={plan.settings.people:,} were asked for, and only {kept:,} are covered in this period, study box "
             "and slot: ask for fewer, or lower coverage"
@@ -282,3 +307,11 @@ def _checked_box(box: Box) -> Box:
             "west > east only across the antimeridian, at most 180 degrees wide"
         )
     return box
+
+
+def _checked_group(group: object) -> tuple[str, str]:
+    if isinstance(group, tuple | list) and len(group) == 2 and all(isinstance(part, str) and part for part in group):
+        return group[0], group[1]
+    raise ReleaseError(
+        f"group is what people are divided by and one value, such as ('home:zones', 'north'), not {group!r}"
+    )

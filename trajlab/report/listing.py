@@ -34,6 +34,7 @@ _SETTINGS: dict[str, Callable[[Any], str]] = {
     "seed": lambda seed: f"seed {seed}",
     "box": lambda box: "box found" if box is None else f"box {', '.join(map(str, box))}",
     "outside": lambda rule: f"outside {rule}",
+    "group": lambda group: "everybody" if group is None else f"people of {group[0]}={group[1]}",
 }
 
 
@@ -53,9 +54,14 @@ def differences(rows: Sequence[Row], *, besides: Sequence[str] = ()) -> list[lis
     columns = [key for key in _WORDING if key not in besides and len({row[key] for row in rows}) > 1]
     named = [key for key in _SETTINGS if len({repr(one.get(key)) for one in settings if one}) > 1]
     return [
-        [_WORDING[key](row) for key in columns] + [_SETTINGS[key](one[key]) for key in named if one]
+        [_WORDING[key](row) for key in columns] + [_SETTINGS[key](one.get(key)) for key in named if one]
         for row, one in zip(rows, settings, strict=True)
     ]
+
+
+def of_everybody(rows: Sequence[Row]) -> list[Row]:
+    """The releases that are not of one group of people alone: the one that is meant where nobody says which."""
+    return [row for row in rows if not row["settings"] or not json.loads(row["settings"]).get("group")]
 
 
 def dated(row: Row) -> bool:

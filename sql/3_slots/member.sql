@@ -1,0 +1,11 @@
+-- slots.member: which group each person of a release belongs to, when people are divided by an attribute.
+--
+-- Everybody kept in the release is in exactly one group: that of their value, or `unknown` where nothing is known
+-- of them. It stays in the lab: it says where single people live.
+--
+-- grain:      grouping_id, person
+-- written by: trajlab.release.groups
+-- columns:
+--   grouping_id  VARCHAR  the division into groups, see study.grouping
+--   person       INTEGER  the person, see records.person
+--   value        VARCHAR  the group: the home area, or the value of the column; unknown where there is none

@@ -1,0 +1,11 @@
+-- study.grouping: into which groups the people of a release were divided, and by what.
+--
+-- grain:      grouping_id
+-- written by: trajlab.release.groups
+-- columns:
+--   grouping_id     VARCHAR  the division: a digest of the release, the attribute and everybody's group
+--   release_id      VARCHAR  the release whose people are divided
+--   attribute       VARCHAR  what people are divided by: home:<index>, or a column of the people table
+--   people          BIGINT   people in the release
+--   groups          BIGINT   groups with at least one person, unknown included
+--   unknown_people  BIGINT   people in the group unknown
