@@ -77,6 +77,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     lab = tiny_lab(tmp_path_factory.mktemp("town") / "town.duckdb")
     release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
     lab.feasibility(release)
+    lab.count_utility(release)
     run = lab.attack(release, "xu2017")
     lab.risk(release, "top:2")
     lab.risk(release, "top:2:unordered", basis="records", sample=4)

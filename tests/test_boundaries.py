@@ -63,7 +63,8 @@ MAY_IMPORT = {
         "version",
     },
     "utility": {
-        *("utility", "errors", "ids", "progress", "query", "release", "report", "risk", "spatial", "store", "version"),
+        *("utility", "errors", "ids", "matching", "progress", "query", "release", "report", "risk", "spatial", "store"),
+        "version",
     },
     "study": {"study", "attacks", "errors", "lab", "progress", "release", "report"},
     "figures": {"figures", "errors", "lab", "plugins", "report", "version"},

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from trajlab.schedule import Leak
     from trajlab.study.run import Study
     from trajlab.utility import Utility
+    from trajlab.utility.counts import CountUtility
     from trajlab.utility.tradeoff import Tradeoff
 
 
@@ -479,6 +480,24 @@ class Lab:
             side = sides.generalised(self._store, origin.side, to.index, to.box)
             matrices = utility.Matrices(self._store, origin, target, settings, self._progress)
             return utility.compare(matrices, side, to.min_count, to.release_id)
+
+    def count_utility(self, release: Release | str, *, unprotected: Release | str | None = None) -> CountUtility:
+        """How far the published table is from the unprotected one: relative error, what is hidden, order, distance.
+
+        `unprotected` is the release that it is compared with, of the same cells and slots; by default the one it
+        was made from. The result has `errors`, `by_hour` and `by_cell` (`metrics.count_error`,
+        `metrics.count_error_by_hour`, `metrics.count_error_by_cell`), of people in cells and of flows between them,
+        slot by slot; rows that are not published are lost. The same comparison twice is made once.
+        """
+        from trajlab.utility import counts
+
+        published = self._given(release).id
+        if unprotected is None:
+            other = counts.unprotected(self._store, published, self._progress)
+        else:
+            other = self._given(unprotected).id
+        with self._store.transaction("comparing counts"):
+            return counts.compare(self._store, published, other, self._progress)
 
     def tradeoff(
         self,

@@ -21,7 +21,10 @@ for query in catalogue().values():
 ONE_MEANING = {
     "about": (
         "traces where true or protected ones are searched; table",
-        {"metrics.risk", "study.risk", "study.leak", "report.reidentification", "report.schedule_answer"},
+        {
+            *("metrics.risk", "study.risk", "study.leak", "report.reidentification", "report.schedule_answer"),
+            *("metrics.count_error", "metrics.count_error_by_hour", "metrics.count_error_by_cell"),
+        },
     ),
     "found": ("whether the person's own trace is one of those that fit", {"metrics.anonymity"}),
     "kept": ("whether the person is in the release", {"slots.person"}),

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show
+from trajlab.errors import UtilityError
 from trajlab.report import check_form
+
+if TYPE_CHECKING:
+    from trajlab.utility.counts import CountUtility
 
 
 def utility(args: argparse.Namespace) -> None:
-    """Ask what generalising a release leaves of the flows between zones (yin2015).
+    """Ask what generalising a release leaves of the flows between zones (yin2015), or protections of its counts.
 
     AFTER is what the cells become: an index such as stations:800, square:1000 or h3:8, or the id of
     a release of the same people with larger cells. Movements are counted from the records, converted to
@@ -17,9 +22,20 @@ def utility(args: argparse.Namespace) -> None:
     out at one of their ends (backbone), those of busy zones (hotspot), and the common part of commuters;
     raw, and constrained to a plausible time between two records. Losses are in metrics.utility,
     the matrices in metrics.od_flow, their major flows in metrics.major_flow.
+
+    --counts compares the published table itself with the one it was made from, slot by slot: relative
+    error, what is hidden, order of the busiest cells, distance on the map. No AFTER is needed;
+    the errors are in metrics.count_error, by hour and by cell in metrics.count_error_by_hour and
+    metrics.count_error_by_cell.
     """
+    if args.counts == bool(args.after):
+        raise UtilityError("either AFTER, what the cells become, or --counts, the published table itself, is needed")
+    if args.unprotected and not args.counts:
+        raise UtilityError("--unprotected is the release that --counts compares with: add --counts")
     with opened(args, must_exist=True) as lab:
         before = only_release(lab, args.release)
+        if args.counts:
+            _print_counts(lab.count_utility(before, unprotected=args.unprotected))
         for after in args.after:
             found = lab.utility(before, after, zones=args.zones, **_settings(args))
             for note in found.notes:
@@ -28,10 +44,25 @@ def utility(args: argparse.Namespace) -> None:
             show(found.losses, "table", 20)
 
 
+def _print_counts(found: CountUtility) -> None:
+    for note in found.notes:
+        print(note)
+    print(f"the published table {found.release_id} beside the unprotected table {found.unprotected_id}")
+    show(found.errors.drop("about"), "table", 20)
+
+
 def _utility_options(c: argparse.ArgumentParser) -> None:
     lab_options(c)
-    c.add_argument("after", nargs="+", metavar="AFTER", help="an index or a release id; several are compared in turn")
-    c.add_argument("--release", metavar="ID", help="the release before (default: the only one in the lab)")
+    c.add_argument("after", nargs="*", metavar="AFTER", help="an index or a release id; several are compared in turn")
+    c.add_argument("--counts", action="store_true", help="how far the published table is from the unprotected one")
+    c.add_argument(
+        "--unprotected",
+        metavar="ID",
+        help="with --counts: the release to compare with (default: what it was made from)",
+    )
+    c.add_argument(
+        "--release", metavar="ID", help="the release before, or published (default: the only one in the lab)"
+    )
     c.add_argument(
         "--zones", help="the lab's zones, a GeoJSON or GeoParquet file, or an index such as h3:7 (default: zones)"
     )

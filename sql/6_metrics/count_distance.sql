@@ -1,0 +1,14 @@
+-- metrics.count_distance: how far people would have to be moved on the map to turn one table into the other.
+--
+-- The earth mover's distance of a slot, exact (see trajlab.matching): both tables are divided by their sums, so that
+-- each holds one person in all, and the distance is how many metres this person is moved on
+-- average. Published counts below 0 are taken for 0. Every slot has a row, unless slots times cells are more
+-- than 100,000: then slots spread evenly over the period have one, at least 24 of them.
+--
+-- grain:      release_id, unprotected_id, slot
+-- written by: trajlab.utility.counts
+-- columns:
+--   release_id      VARCHAR  the release that is published
+--   unprotected_id  VARCHAR  the release that it is compared with
+--   slot            INTEGER  slot of the release, from 0
+--   distance_m      DOUBLE   earth mover's distance in metres; null where nothing is published

@@ -1,0 +1,27 @@
+-- metrics.count_error: how far the published table is from the unprotected one, over the whole period.
+--
+-- Every row is about the published table, not about traces behind it. Rows that are not published count as 0.
+--   relative_error         sum of |published - true|, by the sum of true counts: mean error by mean count
+--   median_relative_error  median of |published - true| / true over published rows with somebody
+--   hidden_people          share of person-slots whose row is not published
+--   hidden_rows            share of rows with somebody that are not published
+--   invented_rows          share of published rows that hold nobody
+--   total_bias             what the published sum has too much (above 0) or too little, by the true sum
+--   rank_correlation       Spearman's, mean over slots, see metrics.count_error_by_slot
+--   busiest_overlap        share of the busiest tenth that is found, mean over slots
+--   distance_m             earth mover's distance in metres, mean over the slots of metrics.count_distance
+-- Low and high are the 95 % percentile bootstrap interval over slots, seeded: both tables are counted whole, so it
+-- says how much the error differs from slot to slot. A median has none.
+--
+-- grain:      release_id, unprotected_id, published_table, measure
+-- written by: trajlab.utility.counts
+-- columns:
+--   release_id       VARCHAR  the release that is published
+--   unprotected_id   VARCHAR  the release that it is compared with
+--   published_table  VARCHAR  occupancy (people in cells) or flow (people who go from one cell to another)
+--   measure          VARCHAR  name of the error, see above
+--   slots            INTEGER  slots that it is over
+--   estimate         DOUBLE   the error
+--   low              DOUBLE   lower end of its interval
+--   high             DOUBLE   upper end of its interval
+--   about            VARCHAR  table: these are errors of the published table
