@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "release.matrix": {"errors", "ids"},
     "release.frames": set(),
     "release": {
-        *("errors", "ids", "engine", "ingest", "progress", "query", "release", "settings", "spatial"),
+        *("errors", "ids", "engine", "ingest", "progress", "protect", "query", "release", "settings", "spatial"),
         *("store", "version"),
     },
     "matching": {"matching"},
@@ -48,12 +48,15 @@ MAY_IMPORT = {
         "version",
     },
     "attacks": {"attacks", "matching", "errors", "plugins", "release.__init__"},
-    "metrics.feasibility": {"metrics", "errors", "progress", "query", "risk", "store"},
-    "metrics": {"metrics", "errors", "progress", "query", "store"},
+    "metrics.feasibility": {"metrics", "errors", "progress", "query", "release.truth", "risk", "store"},
+    "metrics": {"metrics", "errors", "progress", "query", "release.truth", "store"},
     # Pure: a case comes in, an answer goes out.
     "risk.crowds": {"risk.crowds", "errors"},
     "risk.knowledge": {"risk.crowds", "risk.knowledge", "errors", "plugins"},
-    "risk": {"risk", "errors", "ids", "ingest", "progress", "query", "release.__init__", "store", "version"},
+    "risk": {
+        *("risk", "errors", "ids", "ingest", "progress", "query", "release.__init__", "release.truth", "store"),
+        "version",
+    },
     "protect": {
         *("protect", "errors", "engine", "ids", "plain", "plugins", "progress", "query", "release", "risk.traces"),
         *("store", "scratch"),

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from trajlab.errors import TrajlabError
     from trajlab.lab import Lab
     from trajlab.lab import open_lab as open  # noqa: A004
-    from trajlab.metrics import score
+    from trajlab.metrics.score import score
     from trajlab.release import Release
     from trajlab.release.frames import flow, occupancy
     from trajlab.simulation import simulate, simulate_campus, simulate_stations

@@ -144,6 +144,7 @@ class Lab:
         box: Box | None = None,
         outside: str = "drop",
         group: tuple[str, str] | None = None,
+        protect: str | Sequence[str] = (),
     ) -> Release:
         """Publish counts per cell and slot; the same request twice is built once.
 
@@ -155,8 +156,11 @@ class Lab:
         A lab with fewer is refused. `box` (west, south, east, north) is the study box, by default
         one around all tenths of a degree where many people were; `outside` says what happens to
         points beyond it: drop, or clamp to its edge. `group` keeps the people of one group alone: what they
-        are divided by, `home:<index>` or a column of `people`, and a value of it. The result has `notes` on
-        what was left out, moved or filled in (`study.note`).
+        are divided by, `home:<index>` or a column of `people`, and a value of it.
+        `protect` lists what is done to the counts before they are
+        published, in order, such as ["generalise:h3:7", "suppress:15", "round:5"] (`trajlab release --help`
+        has them all): the release without it is made and kept too. The result has `notes` on what was left
+        out, moved or filled in (`study.note`).
         """
         from trajlab.release.making import Settings, make_release
         from trajlab.release.slots import slot_seconds
@@ -176,6 +180,7 @@ class Lab:
             box=box,
             outside=outside,
             group=group,
+            protect=(protect,) if isinstance(protect, str) else tuple(protect),
         )
         return make_release(self._store, settings, self._progress)
 
@@ -373,10 +378,10 @@ class Lab:
         Every (person, window) gets a fresh id from a key that the lab draws and keeps, or from `key`,
         at least 16 characters, for the same ids in another lab. The result can be handed to `risk`.
         """
-        from trajlab.protect import load
+        from trajlab.protect import load_traces
         from trajlab.protect.run import protect
 
-        load(protection)  # one that does not exist is refused before traces are made
+        load_traces(protection)  # one that does not exist is refused before traces are made
         return protect(self._store, self._traces(release, basis), protection, key=key, progress=self._progress)
 
     def protected_records(self, traces: Traces | str, path: str | Path) -> int:

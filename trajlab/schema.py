@@ -40,6 +40,12 @@ RENAMED: dict[str, dict[str, str]] = {
 }
 """Columns that had another name in an older version: {table: {old name: new name}}."""
 
+COMPUTED: dict[str, dict[str, str]] = {
+    "counts.release": {"recipe": "''"},
+    "study.release": {"unprotected_id": "release_id"},
+}
+"""Columns that an older version lacks and this one needs, and what they hold there: {table: {column: expression}}."""
+
 
 def check(engine: Engine, *, read_only: bool) -> None:
     """Refuse what is no lab, or one of a newer trajlab; unless `read_only`, add what the lab lacks."""
@@ -139,6 +145,11 @@ def _change_columns(engine: Engine) -> None:
                 continue
             new_names = {column: RENAMED.get(table, {}).get(column, column) for column in columns}
             kept = [f'"{old}" as "{new}"' for old, new in new_names.items() if new in _wanted(query)]
+            kept += [
+                f'{expression} as "{column}"'
+                for column, expression in COMPUTED.get(table, {}).items()
+                if column not in columns
+            ]
             engine.execute(f"create temp table column_change as select {', '.join(kept)} from {table}")  # noqa: S608
             engine.execute(f"drop table {table}")
             engine.execute(f"create table {table} ({query.ddl})")

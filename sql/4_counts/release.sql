@@ -14,3 +14,7 @@
 --   slots          INTEGER    slots of the release
 --   fill           VARCHAR    how empty slots were filled: static, linear or none
 --   min_count      INTEGER    smaller counts are left out
+--   recipe         VARCHAR    the protections that the counts went through, in order, with blanks between; empty
+--     where there are none
+--   total_low      BIGINT     people whom the table is about, at least; null where that is not published
+--   total_high     BIGINT     people whom the table is about, at most

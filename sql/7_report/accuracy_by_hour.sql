@@ -3,7 +3,7 @@
 -- Nights are easy to guess: compare with the run of `stay` before you call an attack good at them.
 --
 -- grain:   run_id, pairing, from_hour
--- reads:   slots.position, attacks.track, slots.slot, metrics.person_recovery, study.run
+-- reads:   slots.position, attacks.track, slots.slot, metrics.person_recovery, study.run, study.release
 -- shards by: run_id
 -- view:    yes
 -- columns:
@@ -21,9 +21,10 @@ select
     avg(case when track.cell = position.cell then 1.0 else 0.0 end) as accuracy
 from metrics.person_recovery as recovery
 join study.run as run using (run_id)
+join study.release as made on made.release_id = run.release_id
 join attacks.track as track on track.run_id = recovery.run_id and track.track = recovery.track
 join slots.position as position
-    on position.release_id = run.release_id
+    on position.release_id = made.unprotected_id
     and position.person = recovery.person
     and position.slot = track.slot
 join slots.slot as slot on slot.release_id = run.release_id and slot.slot = track.slot

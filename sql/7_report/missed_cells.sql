@@ -1,7 +1,7 @@
 -- report.missed_cells: where an attack goes wrong: person-slots in a cell that were given to another.
 --
 -- grain:   run_id, pairing, cell
--- reads:   grid.cell, slots.position, attacks.track, counts.release, metrics.person_recovery, study.run
+-- reads:   grid.cell, slots.position, attacks.track, counts.release, metrics.person_recovery, study.run, study.release
 -- shards by: run_id
 -- view:    yes
 -- columns:
@@ -23,9 +23,10 @@ select
     count(*) filter (track.cell <> position.cell) / count(*)::double as share
 from metrics.person_recovery as recovery
 join study.run as run using (run_id)
+join study.release as made on made.release_id = run.release_id
 join attacks.track as track on track.run_id = recovery.run_id and track.track = recovery.track
 join slots.position as position
-    on position.release_id = run.release_id
+    on position.release_id = made.unprotected_id
     and position.person = recovery.person
     and position.slot = track.slot
 join counts.release as release on release.release_id = run.release_id

@@ -1,10 +1,10 @@
 -- report.person_alone: the share of slots in which a person is alone in their cell.
 --
--- Of the truth, not of what was published: a row is about a person.
+-- Of the truth, not of what was published: a row is about a person, and protecting counts changes nothing of it.
 --
 -- grain:   release_id, person
--- reads:   records.person, slots.position
--- shards by: release_id
+-- reads:   records.person, slots.position, study.release
+-- shards by: none
 -- view:    yes
 -- columns:
 --   release_id   VARCHAR  the release
@@ -18,10 +18,11 @@ with company as (
 )
 
 select
-    company.release_id,
+    made.release_id,
     company.person,
     person.uid,
     avg(case when company.people = 1 then 1.0 else 0.0 end) as share_alone
 from company
+join study.release as made on made.unprotected_id = company.release_id
 join records.person as person using (person)
-group by company.release_id, company.person, person.uid
+group by made.release_id, company.person, person.uid

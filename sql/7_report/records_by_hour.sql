@@ -1,8 +1,8 @@
 -- report.records_by_hour: how much of a release was recorded and how much filled, by time of day.
 --
 -- grain:   release_id, from_hour
--- reads:   slots.position, slots.slot
--- shards by: release_id
+-- reads:   slots.position, slots.slot, study.release
+-- shards by: none
 -- view:    yes
 -- columns:
 --   release_id      VARCHAR  the release
@@ -11,10 +11,11 @@
 --   observed_share  DOUBLE   share of person-slots known from records, the rest filled
 
 select
-    position.release_id,
+    made.release_id,
     strftime(slot.starts, '%H:%M') as from_hour,
     count(*) as person_slots,
     avg(case when position.observed then 1.0 else 0.0 end) as observed_share
 from slots.position as position
 join slots.slot as slot using (release_id, slot)
-group by position.release_id, from_hour
+join study.release as made on made.unprotected_id = position.release_id
+group by made.release_id, from_hour

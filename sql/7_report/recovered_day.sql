@@ -3,7 +3,7 @@
 -- The day is the one on which the person was in most cells, the first of several alike: the hardest to recover.
 --
 -- grain:   slot
--- reads:   study.run, counts.release, slots.position, slots.slot, attacks.track, metrics.pair, grid.cell
+-- reads:   study.run, study.release, counts.release, slots.position, slots.slot, attacks.track, metrics.pair, grid.cell
 -- params:  run_id, pairing, person
 -- shards by: person
 -- view:    yes
@@ -21,7 +21,8 @@
 with attacked as (
     select release.release_id, release.index_id
     from study.run as run
-    join counts.release as release on release.release_id = run.release_id
+    join study.release as made on made.release_id = run.release_id
+    join counts.release as release on release.release_id = made.unprotected_id
     where run.run_id = $run_id
 ),
 

@@ -2,12 +2,12 @@
 --
 -- A published count of one is a person alone in a cell. `alone` is the share of published
 -- counts that are exactly one; `hidden` is the share of person-slots that suppression
--- kept out of the counts.
+-- kept out of the counts: those in a cell that is not listed in the slot, whatever the number of the others.
 --
 -- grain:   release_id
 -- reads:   counts.release, counts.occupancy, counts.flow, slots.position, study.release
 -- params:  release_id
--- shards by: release_id
+-- shards by: none
 -- columns:
 --   release_id       VARCHAR  the release
 --   index_name       VARCHAR  kind and size of the cells
@@ -24,17 +24,33 @@
 --   hidden           DOUBLE   share of person-slots left out by suppression
 --   observed_share   DOUBLE   share of person-slots known from records, the rest filled
 
-with published as (
+with made as (
+    select release_id, unprotected_id, people
+    from study.release
+    where release_id = $release_id
+),
+
+published as (
     select
         release_id,
         count(*) as counts,
         count(distinct cell) as cells,
         median(people)::double as median_count,
-        avg(case when people = 1 then 1.0 else 0.0 end) as alone,
-        sum(people)::bigint as person_slots
+        avg(case when people = 1 then 1.0 else 0.0 end) as alone
     from counts.occupancy
     where release_id = $release_id
     group by release_id
+),
+
+listed as (
+    select made.release_id, sum(behind.people)::bigint as person_slots
+    from made
+    join counts.occupancy as occupancy on occupancy.release_id = made.release_id
+    join counts.occupancy as behind
+        on behind.release_id = made.unprotected_id
+        and behind.slot = occupancy.slot
+        and behind.cell = occupancy.cell
+    group by made.release_id
 ),
 
 flows as (
@@ -46,12 +62,12 @@ flows as (
 
 truth as (
     select
-        release_id,
+        made.release_id,
         count(*) as person_slots,
-        avg(case when observed then 1.0 else 0.0 end) as observed_share
-    from slots.position
-    where release_id = $release_id
-    group by release_id
+        avg(case when position.observed then 1.0 else 0.0 end) as observed_share
+    from made
+    join slots.position as position on position.release_id = made.unprotected_id
+    group by made.release_id
 )
 
 select
@@ -67,11 +83,12 @@ select
     coalesce(flows.flow_counts, 0) as flow_counts,
     published.median_count,
     published.alone,
-    1 - coalesce(published.person_slots, 0) / truth.person_slots::double as hidden,
+    1 - coalesce(listed.person_slots, 0) / truth.person_slots::double as hidden,
     truth.observed_share
 from counts.release as release
-join study.release as made using (release_id)
+join made using (release_id)
 join truth using (release_id)
 left join published using (release_id)
+left join listed using (release_id)
 left join flows using (release_id)
 where release.release_id = $release_id

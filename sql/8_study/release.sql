@@ -1,17 +1,22 @@
 -- study.release: how each release was made, for the person who made it.
 --
 -- Holds what the published counts.release does not: every setting, and which input and
--- which versions of the software it was made from.
+-- which versions of the software it was made from. The truth behind a release whose counts are protected is kept
+-- once, under the release without protection that it was made from.
 --
 -- grain:      release_id
 -- written by: trajlab.release.making
 -- columns:
---   release_id   VARCHAR  the release
---   settings     VARCHAR  JSON: every setting of the release, sorted by name
---   fingerprint  VARCHAR  digest of the records it was made from
---   last_source  INTEGER  the newest source of those records, see records.source; later ones are not in it
---   people       BIGINT   people in the release
---   left_out     BIGINT   people with records that the release leaves out
---   records      BIGINT   records gridded for the release
---   outside      BIGINT   records outside the study box, left out or moved to its edge as the settings say
---   versions     VARCHAR  JSON: versions of trajlab, DuckDB and polars
+--   release_id      VARCHAR  the release
+--   unprotected_id  VARCHAR  the release without protection of counts whose people these are; itself where it has none
+--   claim           VARCHAR  what holds for whoever is in the counts, where noise makes it hold; null without
+--   clipped_share   DOUBLE   share of person-slots that are not counted, to bound what one person adds; null without
+--     noise
+--   settings        VARCHAR  JSON: every setting of the release, sorted by name
+--   fingerprint     VARCHAR  digest of the records it was made from
+--   last_source     INTEGER  the newest source of those records, see records.source; later ones are not in it
+--   people          BIGINT   people in the release
+--   left_out        BIGINT   people with records that the release leaves out
+--   records         BIGINT   records gridded for the release
+--   outside         BIGINT   records outside the study box, left out or moved to its edge as the settings say
+--   versions        VARCHAR  JSON: versions of trajlab, DuckDB and polars

@@ -1,7 +1,7 @@
 -- figures.xu2017_9_to_11: what cells, slots and the number of people change (xu2017, figures 9 to 11).
 --
 -- For each release, the releases that differ from it in one of these alone and last as many days, each with
--- its attack of xu2017. The name of an index of stations holds a digest of them, so that releases of different
+-- its attack of xu2017, none of them with protected counts. The name of an index of stations holds a digest of them, so that releases of different
 -- people are compared by the kind and the size of their cells.
 --
 -- grain:   release_id, figure, x_value, run_id, series_order
@@ -30,6 +30,7 @@ with described as (
         made.people
     from counts.release as release
     join study.release as made using (release_id)
+    where made.unprotected_id = made.release_id
 ),
 
 alike as (

@@ -24,7 +24,7 @@ from trajlab.risk import traces
 EXAMPLES = {
     "cut": ["cut:6h", "cut:90min", "cut:1d", "cut:45s"],
 }
-TEXTS = [text for name in protect.names() for text in EXAMPLES.get(name, [name])]
+TEXTS = [text for name in protect.names("traces") for text in EXAMPLES.get(name, [name])]
 KEY = "a key for the tests, known to all"
 MONDAY = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
 
@@ -97,7 +97,7 @@ def test_whoever_says_that_visits_are_kept_keeps_every_one(text, population):
         assert_frame_equal(made, visits, check_row_order=False, check_dtypes=False)
 
 
-@pytest.mark.parametrize("name", protect.names())
+@pytest.mark.parametrize("name", protect.names("traces"))
 def test_whoever_says_that_visits_change_changes_some(name):
     texts = EXAMPLES.get(name, [name])
     rng = np.random.default_rng(0)
@@ -126,7 +126,7 @@ def test_the_name_of_a_protection_leads_back_to_it(text):
     assert protect.load(name_of(protection)) == protection
 
 
-@pytest.mark.parametrize("name", protect.names())
+@pytest.mark.parametrize("name", protect.names("traces"))
 def test_a_protection_says_what_it_does(name):
     assert protect.describe(name).partition("\n")[0].endswith(".")
 

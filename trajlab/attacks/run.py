@@ -266,6 +266,9 @@ def _adopt(store: Store, release: Release) -> None:
         "slots": release.slots,
         "fill": "as published",
         "min_count": release.min_count,
+        "recipe": " ".join(release.recipe),
+        "total_low": None if release.total is None else release.total[0],
+        "total_high": None if release.total is None else release.total[1],
     }
     nothing = {name: pl.lit(None) for name in ("lng", "lat", "area_km2", "parent_cell", "polygon")}
     calendar = pl.DataFrame({"slot": slot, "starts": starts}).with_columns(
@@ -275,7 +278,8 @@ def _adopt(store: Store, release: Release) -> None:
         weekday=pl.col("starts").dt.weekday().cast(pl.Int32),
     )
     with store.transaction(f"keeping {release.id}"):
-        store.insert("counts.release", pl.DataFrame([published]))
+        whole = {"total_low": pl.Int64, "total_high": pl.Int64}
+        store.insert("counts.release", pl.DataFrame([published], schema_overrides=whole))
         store.insert("counts.occupancy", release.counts.with_columns(release_id=pl.lit(release.id)))
         store.insert("grid.cell", release.cells.select("cell", "label", "x", "y", index_id=pl.lit(index_id), **nothing))
         store.insert("slots.slot", calendar)

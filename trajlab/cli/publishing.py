@@ -13,7 +13,8 @@ def release(args: argparse.Namespace) -> None:
     """Publish counts: people per cell and slot, and flows between slots.
 
     The index is one of square:<metres>, h3:<resolution>, stations, stations:<metres>,
-    zones, places, or square:like=<another> for squares of equal area.
+    zones, places, or square:like=<another> for squares of equal area. With --protect, the counts
+    are changed before they are published; the release without it is made and kept too.
     """
     with opened(args, must_exist=True) as lab:
         made = lab.release(
@@ -31,6 +32,7 @@ def release(args: argparse.Namespace) -> None:
             box=tuple(args.box) if args.box else None,
             outside=args.outside,
             group=parse_group(args.group),
+            protect=args.protect,
         )
         summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
         print(as_lines(summary))
@@ -38,7 +40,15 @@ def release(args: argparse.Namespace) -> None:
             print(note)
 
 
+def _list_count_protections() -> str:
+    from trajlab.protect import COUNTS, SETTINGS, describe, names
+
+    found = [*names(SETTINGS), *names(COUNTS)]
+    return "protections:\n" + "\n".join(f"  {name}  {describe(name).splitlines()[0]}" for name in found)
+
+
 def _release_options(c: argparse.ArgumentParser) -> None:
+    list_in_help(c, _list_count_protections)
     lab_options(c)
     c.add_argument("--index", default="square:500", help="how the map is cut into cells (default: square:500)")
     c.add_argument("--slot", default="30min", help="length of a time slot; it must divide a day (default: 30min)")
@@ -67,6 +77,14 @@ def _release_options(c: argparse.ArgumentParser) -> None:
         "--group",
         metavar="BY=VALUE",
         help="only the people of one group: home:<index>=<cell>, or a column of `trajlab people` and its value",
+    )
+    c.add_argument(
+        "--protect",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="TEXT",
+        help="what is done to the counts, in order, such as suppress:15 (listed below)",
     )
 
 
@@ -109,7 +127,7 @@ def _key(file: Path) -> str:
 def _list_protections() -> str:
     from trajlab.protect import describe, names
 
-    return "protections:\n" + "\n".join(f"  {name}  {describe(name).splitlines()[0]}" for name in names())
+    return "protections:\n" + "\n".join(f"  {name}  {describe(name).splitlines()[0]}" for name in names("traces"))
 
 
 def _protect_options(c: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from trajlab.errors import MetricError, UnknownNameError
 from trajlab.metrics.parts import night_slots
 from trajlab.query import Query, catalogue
+from trajlab.release.truth import unprotected_id
 from trajlab.risk import run as risk
 from trajlab.risk import traces
 
@@ -27,9 +28,11 @@ MOST = 5
 def build(store: Store, release_id: str, *, seed: int = 0, progress: Progress) -> None:
     """Replace the feasibility statistics of one release, and answer its questions of who is singled out.
 
+    They are about the people behind it: of a release with protected counts, those of the one it was made from.
     `seed` decides which points are drawn of each person and whose days are compared with
     whose; another seed replaces the comparison, and asks questions of its own.
     """
+    release_id = unprotected_id(store, release_id)
     params = _params(store, release_id) | {"seed": str(seed)}
     if not store.rows("select 1 from slots.position where release_id = $id limit 1", id=release_id):
         raise MetricError(f"release {release_id} was made elsewhere: the lab does not know the people behind it")

@@ -17,6 +17,7 @@ from trajlab.metrics.pairing import PAIRINGS, pair
 from trajlab.metrics.parts import night_slots, parts
 from trajlab.progress import Progress
 from trajlab.query import Query, catalogue
+from trajlab.release.truth import unprotected_id
 
 if TYPE_CHECKING:
     from trajlab.store import Store
@@ -46,7 +47,7 @@ def score_run(
     found = store.rows("select release_id from study.run where run_id = $run_id", run_id=run_id)
     if not found:
         raise UnknownNameError("run", run_id, [name for (name,) in store.rows("select run_id from study.run")])
-    release_id = str(found[0][0])
+    release_id = unprotected_id(store, str(found[0][0]))  # whose people these are, in the same cells and slots
     progress = progress or Progress()
     _write_pairs(store, run_id, release_id, pairings, progress)
     tables = _tables_of_a_run()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import LabError, ProtectionError
 from trajlab.plain import spelled
-from trajlab.protect import load
+from trajlab.protect import load_traces as load_protection
 from trajlab.query import step
 from trajlab.risk.traces import UNPROTECTED, Traces, tick_seconds
 from trajlab.risk.traces import load as load_traces
@@ -33,7 +33,7 @@ def protected_records(store: Store, traces: Traces, path: Path) -> int:
     traces = load_traces(store, traces.id)
     if traces.protection == UNPROTECTED:
         raise ProtectionError(f"traces {traces.id} are not protected: their records would carry nobody's fresh id")
-    if not load(traces.protection).keeps_visits:
+    if not load_protection(traces.protection).keeps_visits:
         raise ProtectionError(
             f"{traces.protection} changes visits, which are cells and slots: there are no records of its traces"
         )

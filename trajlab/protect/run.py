@@ -6,7 +6,6 @@ compute it, nor see which ids belong together. The lab draws a key of its own an
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import secrets
 from typing import TYPE_CHECKING
@@ -15,7 +14,8 @@ import polars as pl
 
 from trajlab.errors import ProtectionError
 from trajlab.ids import digest
-from trajlab.protect import Period, Protection, load
+from trajlab.protect import Period, Protection, name_of
+from trajlab.protect import load_traces as load_protection
 from trajlab.query import Query, step
 from trajlab.risk.traces import UNPROTECTED, Traces, describe, has
 from trajlab.risk.traces import load as load_traces
@@ -38,7 +38,7 @@ def protect(store: Store, source: Traces, text: str, *, key: str | None, progres
     the part alone, so that labs which share a key give the same ids: use a key for one
     publication, and keep it as secret as the uids.
     """
-    protection = load(text)
+    protection = load_protection(text)
     named = name_of(protection)
     source = load_traces(store, source.id)
     _refuse_what_is_not_a_release(source)
@@ -62,12 +62,6 @@ def protect(store: Store, source: Traces, text: str, *, key: str | None, progres
             _write_visits(store, traces_id)
         store.execute("drop table protected_visit")
         return describe(store, traces_id, source.release_id, None, source.basis, named)
-
-
-def name_of(protection: Protection) -> str:
-    """The text that stands for the protection, every setting as it was understood: `cut:6h`."""
-    values = dataclasses.asdict(protection).values()  # type: ignore[call-overload]
-    return ":".join([type(protection).__module__.rpartition(".")[2], *map(str, values)])
 
 
 def _refuse_what_is_not_a_release(source: Traces) -> None:

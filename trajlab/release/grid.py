@@ -89,6 +89,20 @@ def records_fingerprint(store: Store) -> str:
     return hashlib.sha256(json.dumps([sources, kept]).encode()).hexdigest()[:16]
 
 
+def is_coarser(store: Store, box: Box | None, fine: str, coarse: str) -> bool:
+    """Whether the cells of one index are larger than those of another, where the lab has records."""
+    area = study_area(store, box)
+    spots = store.frame(
+        "select distinct lng, lat from records.fix where lat is not null order by hash(lng, lat) limit 1000"
+    )
+    sizes = []
+    for spec in (fine, coarse):
+        index = spatial.build(spec, area)
+        cells = np.unique(index.assign(spots["lng"].to_numpy(), spots["lat"].to_numpy()))
+        sizes.append(float(np.nanmedian(index.area_km2(cells))) if len(cells) else np.nan)
+    return bool(sizes[1] > 1.001 * sizes[0])
+
+
 def study_area(store: Store, box: Box | None = None) -> StudyArea:
     """What an index may know: the study box, given or found, and the reference tables of the lab."""
     return spatial.StudyArea(

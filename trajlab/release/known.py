@@ -7,11 +7,13 @@ holds them all: the true count lies in `low … high`, and each person outside o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+
+from trajlab.protect import COUNTS, load, load_recipe
 
 if TYPE_CHECKING:
     from trajlab.release import Release
@@ -43,4 +45,12 @@ def known(release: Release) -> Known:
     column = np.searchsorted(release.cells["cell"].to_numpy(), release.counts["cell"].to_numpy())
     listed[release.counts["slot"].to_numpy(), column] = True
     counts = release.matrix()
-    return Known(counts, np.where(listed, counts, release.min_count - 1))
+    found = Known(counts, counts)
+    for protection in reversed(load_recipe(release.recipe)):
+        if protection.protects == COUNTS:
+            found = protection.undo(found, listed)
+    if release.min_count > 1:
+        found = load(f"suppress:{release.min_count}").undo(found, listed)
+    if release.total is not None and np.isinf(found.price):
+        found = replace(found, high=np.minimum(found.high, np.maximum(release.total[1], found.low)))
+    return found

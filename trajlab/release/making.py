@@ -10,16 +10,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from trajlab.errors import ReleaseError, SlotError, UnknownNameError
 from trajlab.ids import digest
+from trajlab.protect import COUNTS, load_recipe, name_of
 from trajlab.query import catalogue
-from trajlab.release import Release, groups, notes, slots
-from trajlab.release.grid import Box, add_cells, grid, records_fingerprint
-from trajlab.settings import whole_number
+from trajlab.release import Release, groups, notes, protected, slots
+from trajlab.release.grid import Box, add_cells, grid, is_coarser, records_fingerprint
+from trajlab.settings import LARGEST, whole_number
 from trajlab.version import versions
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from trajlab.store import Store
 
 OUTSIDE = ("drop", "clamp")
+LARGEST_SEED = 2**63 - 1
+"""Noise is only as secret as the seed that it is drawn from."""
 LONGEST = 36_600
 """Days of a release: a hundred years, so that slots stay countable."""
 
@@ -50,11 +54,15 @@ class Settings:
     box: Box | None = None
     outside: str = "drop"
     group: tuple[str, str] | None = None
+    protect: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        recipe = load_recipe(self.protect)
+        object.__setattr__(self, "protect", tuple(name_of(protection) for protection in recipe))
         for name in ("min_count", "people", "days", "seed"):
             if (value := getattr(self, name)) is not None:
-                object.__setattr__(self, name, whole_number(name, value, error=ReleaseError))
+                most = LARGEST_SEED if name == "seed" else LARGEST
+                object.__setattr__(self, name, whole_number(name, value, most=most, error=ReleaseError))
         if self.fill not in slots.FILLS:
             raise UnknownNameError("fill", self.fill, slots.FILLS)
         if self.outside not in OUTSIDE:
@@ -73,6 +81,11 @@ class Settings:
             object.__setattr__(self, "box", _checked_box(self.box))
         if self.group is not None:
             object.__setattr__(self, "group", _checked_group(self.group))
+        if self.min_count > 1 and any(protection.protects == COUNTS for protection in recipe):
+            raise ReleaseError(
+                f"min_count={self.min_count} leaves out counts before they are protected: put "
+                f"suppress:{self.min_count} into protect instead, in its place"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +104,8 @@ class _Plan:
     def all_settings(self) -> dict[str, object]:
         """The settings with nothing left to a default that depends on the records."""
         found = {"index": self.index.name, "tz": self.period.tz, "start": str(self.period.start)}
-        everybody = {"group"} if self.settings.group is None else set()
-        given = {name: value for name, value in asdict(self.settings).items() if name not in everybody}
+        absent = {"protect"} | ({"group"} if self.settings.group is None else set())
+        given = {name: value for name, value in asdict(self.settings).items() if name not in absent}
         return given | found | {"days": self.period.days}
 
     @property
@@ -125,6 +138,8 @@ def make_release(store: Store, settings: Settings, progress: Progress) -> Releas
 
     A group is found among the people of the release of everybody, which is built and kept too.
     """
+    recipe = load_recipe(settings.protect)
+    settings = replace(protected.rewrite(settings, recipe, partial(is_coarser, store, settings.box)), protect=())
     everybody = None
     if settings.group is not None:
         everybody = make_release(store, replace(settings, group=None, min_count=1), progress)
@@ -137,7 +152,10 @@ def make_release(store: Store, settings: Settings, progress: Progress) -> Releas
             _build(store, plan, progress)
         elif settings.tz is not None:
             notes.zone_was_meant(store, plan.release_id)
-    return load_release(store, plan.release_id)
+        release_id = plan.release_id
+        if any(protection.protects == COUNTS for protection in recipe):
+            release_id = protected.publish(store, release_id, recipe, settings.seed, progress)
+    return load_release(store, release_id)
 
 
 def _grouping(store: Store, release_id: str, settings: Settings) -> groups.Grouping | None:
@@ -152,14 +170,14 @@ def _grouping(store: Store, release_id: str, settings: Settings) -> groups.Group
 def load_release(store: Store, release_id: str) -> Release:
     """What the lab published under this id, and nothing else."""
     found = store.rows(
-        "select index_id, index_name, starts, tz, slots_per_day, slots, min_count "
+        "select index_id, index_name, starts, tz, slots_per_day, slots, min_count, recipe, total_low, total_high "
         "from counts.release where release_id = $id",
         id=release_id,
     )
     if not found:
         known = [name for (name,) in store.rows("select release_id from counts.release")]
         raise UnknownNameError("release", release_id, known)
-    index_id, index_name, starts, tz, slots_per_day, n_slots, min_count = found[0]
+    index_id, index_name, starts, tz, slots_per_day, n_slots, min_count, recipe, fewest, most = found[0]
     return Release(
         id=release_id,
         counts=store.frame(
@@ -181,6 +199,8 @@ def load_release(store: Store, release_id: str) -> Release:
             id=release_id,
         ),
         notes=notes.of(store, release_id),
+        recipe=tuple(recipe.split()),
+        total=None if fewest is None else (fewest, most),
     )  # fmt: skip
 
 
@@ -275,9 +295,15 @@ def _describe(store: Store, plan: _Plan) -> None:
         "slots": plan.period.slots,
         "fill": plan.settings.fill,
         "min_count": plan.settings.min_count,
+        "recipe": "",
+        "total_low": None,
+        "total_high": None,
     }
     made = {
         "release_id": plan.release_id,
+        "unprotected_id": plan.release_id,
+        "claim": None,
+        "clipped_share": None,
         "settings": json.dumps(plan.all_settings, sort_keys=True),
         "fingerprint": plan.fingerprint,
         "last_source": newest[0][0],

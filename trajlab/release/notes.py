@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from trajlab.ingest._times import NO_ZONE
+from trajlab.protect import name_of
 
 if TYPE_CHECKING:
     from trajlab.store import Store
@@ -43,6 +45,21 @@ def write(store: Store, release_id: str, *, zone_given: bool) -> None:
     rows = [(release_id, *one) for one in found if one is not None]
     if rows:
         store.insert("study.note", pl.DataFrame(rows, schema=["release_id", "subject", "share", "note"], orient="row"))
+
+
+def write_protected(store: Store, release_id: str, unprotected_id: str, steps: Sequence[Any]) -> None:
+    """What is said of the release underneath holds here too; and what the protections did, in their own words."""
+    store.execute(
+        "insert into study.note by name select * replace ($id as release_id) from study.note "
+        "where release_id = $unprotected_id",
+        id=release_id,
+        unprotected_id=unprotected_id,
+    )
+    ((hidden,),) = store.rows("select hidden from report.summary where release_id = $id", id=release_id)
+    recipe = ", ".join(map(name_of, steps))
+    note = f"counts protected with {recipe}: {hidden:.1%} of person-slots are in cells that are not listed"
+    rows = [(release_id, "protected", hidden, note)]
+    store.insert("study.note", pl.DataFrame(rows, schema=["release_id", "subject", "share", "note"], orient="row"))
 
 
 def zone_was_meant(store: Store, release_id: str) -> None:

@@ -15,6 +15,7 @@ import polars as pl
 from trajlab.errors import RiskError, UnknownNameError
 from trajlab.ids import digest
 from trajlab.query import Query, step
+from trajlab.release.truth import unprotected_id
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
@@ -60,9 +61,10 @@ def find(store: Store, name: str, basis: str | None, progress: Progress, *, othe
 
 
 def of_release(store: Store, release_id: str, basis: str, progress: Progress) -> Traces:
-    """The true traces behind a release."""
+    """The true traces behind a release; of one with protected counts, behind the one that it was made from."""
     if basis not in BASES:
         raise UnknownNameError("basis", basis, BASES)
+    release_id = unprotected_id(store, release_id)
     _refuse_made_elsewhere(store, release_id)
     return _build(store, "t" + digest(release_id, basis), release_id, None, basis, progress)
 
@@ -72,7 +74,8 @@ def of_run(store: Store, run_id: str, progress: Progress) -> Traces:
     found = store.rows("select release_id, complete from study.run where run_id = $id", id=run_id)
     if not found:
         raise UnknownNameError("run", run_id, [name for (name,) in store.rows("select run_id from study.run")])
-    release_id, complete = found[0]
+    complete = found[0][1]
+    release_id = unprotected_id(store, found[0][0])
     if not complete:
         raise RiskError(f"run {run_id} is not complete: let the attack finish first")
     _refuse_made_elsewhere(store, release_id)

@@ -78,7 +78,9 @@ def after(store: Store, before: Before, given: Release | str) -> After:
     name = given.id if isinstance(given, Release) else given
     if not isinstance(name, str):
         raise UtilityError(f"after is a release, its id, or an index such as 'stations:800', not {name!r}")
-    found = store.rows("select index_id, index_name, min_count from counts.release where release_id = $id", id=name)
+    found = store.rows(
+        "select index_id, index_name, min_count, recipe from counts.release where release_id = $id", id=name
+    )
     if not found:
         if isinstance(given, Release):
             raise UtilityError(f"release {name} is not in this lab: generalise a release of the lab's own")
@@ -88,7 +90,12 @@ def after(store: Store, before: Before, given: Release | str) -> After:
         return After(name, before.box)
     if not store.rows("select 1 from study.release where release_id = $id", id=name):
         raise UtilityError(f"release {name} was made elsewhere: the lab has no records to see anybody move in")
-    ((coarse_id, index_name, min_count),) = found
+    ((coarse_id, index_name, min_count, recipe),) = found
+    if recipe:
+        raise UtilityError(
+            f"release {name} is protected ({recipe}): flows are compared between cells of records, which protecting "
+            "counts does not change; give a release or an index without protect"
+        )
     to = After(index_name, sides.box_of(store, coarse_id), min_count, name)
     _refuse_other_people(store, before, name, to.box)
     return to

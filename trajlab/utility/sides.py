@@ -19,6 +19,7 @@ from trajlab import spatial
 from trajlab.errors import SpatialError, UtilityError
 from trajlab.query import Query
 from trajlab.release.grid import Box, add_cells, study_area
+from trajlab.release.truth import unprotected_id
 from trajlab.spatial._projection import LocalMetres
 
 if TYPE_CHECKING:
@@ -48,11 +49,17 @@ class Before:
 def before(store: Store, release_id: str) -> Before:
     """A release that the lab made, and so knows the records of."""
     found = store.rows(
-        "select index_id, index_name, slots, min_count from counts.release where release_id = $id", id=release_id
+        "select index_id, index_name, slots, min_count, recipe from counts.release where release_id = $id",
+        id=release_id,
     )
     if not found:
         raise UtilityError(f"release {release_id} is not in this lab, which has no records to see anybody move in")
-    ((index_id, index_name, slots, min_count),) = found
+    ((index_id, index_name, slots, min_count, recipe),) = found
+    if recipe:
+        raise UtilityError(
+            f"release {release_id} is protected ({recipe}): before must be complete, so compare with the release that "
+            f"it was made from, {unprotected_id(store, release_id)}"
+        )
     if not store.rows("select 1 from slots.person where release_id = $id limit 1", id=release_id):
         raise UtilityError(f"release {release_id} was made elsewhere: the lab has no records to see anybody move in")
     if min_count > 1:
