@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check browser wheel docs site bench soak clean
+.PHONY: help demo test check browser wheel docs site bench soak examples clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
@@ -12,6 +12,7 @@ help:
 	@echo "make docs    write the generated pages of docs/ again"
 	@echo "make site    write the documentation as a site to build/site"
 	@echo "make bench   measure speed and memory (several minutes)"
+	@echo "make examples  look for counterexamples that nobody has seen, and for longer than make test does"
 	@echo "make soak    kill, fill the disk, give bad words and files (SECONDS=600, SEED=0)"
 
 $(READY): pyproject.toml constraints.txt
@@ -57,6 +58,10 @@ SECONDS ?= 600
 SEED ?= 0
 soak: $(READY)
 	$(BIN)/python -m soak --seconds $(SECONDS) --seed $(SEED)
+
+# Every property again, on new examples and on more of them.
+examples: $(READY)
+	TRAJLAB_NEW_EXAMPLES=1 $(BIN)/pytest -n 2 --dist worksteal -m hypothesis
 
 clean:
 	rm -rf .venv build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

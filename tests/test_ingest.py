@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -201,7 +202,7 @@ def expected(row: list[str]) -> str | None:
     return None
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(few=5, many=30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=tables, seed=st.randoms(use_true_random=False))
 def test_every_row_is_a_fix_or_has_its_reason(tmp_path, rows, seed):
     rows = [*rows, GOOD_ROW]  # never all bad, and mostly in place: a file of bad times is refused, see below

@@ -6,6 +6,7 @@ import re
 
 import polars as pl
 import pytest
+from conftest import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
@@ -77,7 +78,7 @@ NOTES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(few=25, many=200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(notes=NOTES, end=st.sampled_from(["\n", "\r\n", "\r", ""]), large=st.booleans())
 @example(notes=['"55" tv"', "", '"55" tv"', "", "", ""], end="\n", large=False)
 @example(notes=['"', "", ""], end="\n", large=True)

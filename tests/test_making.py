@@ -8,8 +8,8 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from conftest import TINY, TINY_BOX, tiny_lab
-from hypothesis import given, settings
+from conftest import TINY, TINY_BOX, examples, tiny_lab
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -60,7 +60,7 @@ def positions_by_hand(
     return filled
 
 
-@settings(max_examples=40, deadline=None)
+@examples(few=12, many=80)
 @given(rows=fixes, fill=st.sampled_from(["static", "none"]))
 def test_positions_and_counts_equal_the_obvious_version(rows, fill):
     rows = [*rows, ("a", 0, 0)] if ("a", 0, 0) not in rows else rows
@@ -84,7 +84,7 @@ def test_positions_and_counts_equal_the_obvious_version(rows, fill):
     lab.close()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(few=8, many=50)
 @given(
     rows=fixes,
     seed=st.randoms(use_true_random=False),

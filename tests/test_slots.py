@@ -66,6 +66,12 @@ def slot_by_the_wall(instant: dt.datetime, calendar: Calendar) -> int:
     return (local.date() - calendar.start).days * calendar.slots_per_day + seconds // calendar.seconds
 
 
+@pytest.fixture(scope="module")
+def store() -> Store:
+    """A lab for many examples, each of which writes its clock over the one before."""
+    return Store()
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     tz=st.sampled_from(ZONES),
@@ -74,12 +80,10 @@ def slot_by_the_wall(instant: dt.datetime, calendar: Calendar) -> int:
     seconds=st.sampled_from([60, 600, 900, 1800, 3600, 5400, 10800, 86400]),
     shares=st.lists(st.floats(0, 1), min_size=1, max_size=20),
 )
-def test_a_tick_is_in_the_slot_that_the_clock_on_the_wall_shows(tz, start, days, seconds, shares):
+def test_a_tick_is_in_the_slot_that_the_clock_on_the_wall_shows(store, tz, start, days, seconds, shares):
     calendar = Calendar(start, days, seconds, tz)
-    store = Store()
     tick = write_clock(store, "r", calendar)
     clock = dict(store.rows("select tick, slot from slots.clock"))
-    store.close()
     begins = dt.datetime.combine(start, dt.time(), ZoneInfo(tz)).timestamp()
     ends = dt.datetime.combine(start + dt.timedelta(days=days), dt.time(), ZoneInfo(tz)).timestamp()
     for share in shares:

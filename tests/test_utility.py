@@ -14,7 +14,7 @@ import polars as pl
 import pyproj
 import pytest
 import shapely
-from conftest import TINY, TINY_BOX, tiny_lab
+from conftest import TINY, TINY_BOX, examples, tiny_lab
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
@@ -218,7 +218,7 @@ def test_only_people_and_days_of_the_release_move():
 # ---------------------------------------------------------------- against slow versions
 
 
-@settings(max_examples=8, deadline=None)
+@examples(few=4, many=16)
 @given(seed=SEEDS)
 def test_matrices_and_losses_are_those_of_a_slow_version(seed, tmp_path_factory):
     lab = city(tmp_path_factory.mktemp("city"), seed)
@@ -293,7 +293,7 @@ def slow_hotspots(lab: tl.Lab, before: dict, shares: dict[int, dict[int, float]]
     return {zone for zone, n in people.items() if sum(v <= n + 1e-6 for v in every) / len(every) > cut}
 
 
-@settings(max_examples=8, deadline=None)
+@examples(few=4, many=16)
 @given(seed=SEEDS)
 def test_major_flows_are_those_of_a_slow_version(seed, tmp_path_factory):
     lab = city(tmp_path_factory.mktemp("city"), seed, people=12, records=40)
@@ -355,6 +355,12 @@ def test_flows_that_are_equal_but_for_rounding_are_major_together():
     assert lab.sql("select distinct sum(hotspot::int) from metrics.od_zone group by od_id").item() == 18
 
 
+@pytest.fixture(scope="module")
+def empty() -> Store:
+    """A lab for many examples, each of which leaves it as it was."""
+    return Store()
+
+
 def test_flows_that_make_up_the_share_exactly_are_enough():
     store = Store()
     with store.transaction("flows"):
@@ -365,7 +371,7 @@ def test_flows_that_make_up_the_share_exactly_are_enough():
 
 @settings(max_examples=60, deadline=None)
 @given(seed=SEEDS)
-def test_sparse_flows_are_judged_and_compared_as_by_a_slow_version(seed):
+def test_sparse_flows_are_judged_and_compared_as_by_a_slow_version(empty, seed):
     """The tables alone, on flows that leave most pairs empty and lose some of their mass."""
     rng = np.random.default_rng(seed)
     zones = int(rng.integers(3, 9))
@@ -373,18 +379,17 @@ def test_sparse_flows_are_judged_and_compared_as_by_a_slow_version(seed):
     before = {flows: random_flows(rng, zones) for flows in ("raw", "constrained")}
     after = {flows: random_flows(rng, zones) for flows in ("raw", "constrained")}
     hot = {zone for zone in range(zones) if rng.random() < 0.3}
-    store = Store()
     people = pl.DataFrame({"zone": range(zones)}, schema={"zone": pl.UInt64}).with_columns(
         od_id=pl.lit("o1"), person_hours=pl.lit(1.0), percentile=pl.lit(0.5), hotspot=pl.col("zone").is_in(sorted(hot))
     )
-    with store.transaction("flows"):
-        store.insert("metrics.od_flow", od_frame("o1", before["raw"], before["constrained"]))
-        store.insert("metrics.od_flow", od_frame("o2", after["raw"], after["constrained"]))
-        store.insert("metrics.od_zone", people)
-        store.build(Query.load("metrics.major_flow"), od_id="o1", pareto=pareto, alpha=alpha)
-        store.build(Query.load("metrics.utility"), utility_id="u", before_id="o1", after_id="o2")
-    major = store.frame("select * from metrics.major_flow")
-    losses = store.frame("select * from metrics.utility")
+    with empty.rehearsal("flows"):
+        empty.insert("metrics.od_flow", od_frame("o1", before["raw"], before["constrained"]))
+        empty.insert("metrics.od_flow", od_frame("o2", after["raw"], after["constrained"]))
+        empty.insert("metrics.od_zone", people)
+        empty.build(Query.load("metrics.major_flow"), od_id="o1", pareto=pareto, alpha=alpha)
+        empty.build(Query.load("metrics.utility"), utility_id="u", before_id="o1", after_id="o2")
+        major = empty.frame("select * from metrics.major_flow")
+        losses = empty.frame("select * from metrics.utility")
     for flows in ("raw", "constrained"):
         original, changed = before[flows], after[flows]
         every = original.keys() | changed.keys()
@@ -486,7 +491,7 @@ def test_a_release_against_itself_loses_nothing(index, zones, town_by_the_lake):
     assert losses.filter(measure="all")["loss"].null_count() == 0
 
 
-@settings(max_examples=3, deadline=None)
+@examples(few=2, many=6)
 @given(seed=SEEDS)
 def test_neither_the_names_of_zones_nor_the_order_of_rows_nor_threads_change_anything(seed, tmp_path_factory):
     def losses(rename, order, threads):
@@ -542,13 +547,13 @@ def test_hexagons_beyond_which_masts_lie_are_the_nearest(tmp_path):
     assert all((lng < 8.02) if "west" in mast else (lng > 8.08) for mast, lng in where.items())
 
 
-@settings(max_examples=25, deadline=None)
+@examples(few=10, many=50)
 @given(seed=SEEDS)
-def test_every_hexagon_that_has_a_part_of_the_box_is_a_zone(seed):
+def test_every_hexagon_that_has_a_part_of_the_box_is_a_zone(empty, seed):
     rng = np.random.default_rng(seed)
     west, south = rng.uniform(-170, 160), rng.uniform(-65, 65)
     box = (west, south, west + rng.uniform(0.05, 0.2), south + rng.uniform(0.05, 0.2))
-    zones = targets.target(Store(), f"h3:{rng.integers(5, 8)}", box)
+    zones = targets.target(empty, f"h3:{rng.integers(5, 8)}", box)
     lon, lat = rng.uniform(box[0], box[2], 50_000), rng.uniform(box[1], box[3], 50_000)
     edge = rng.integers(0, 4, 10_000)
     lon[:10_000] = np.select([edge == 0, edge == 1], [box[0], box[2]], lon[:10_000])

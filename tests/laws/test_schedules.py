@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from conftest import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import trajlab as tl
@@ -23,7 +24,7 @@ ZONE = "Europe/Lisbon"
 BEFORE_THE_CLOCKS_CHANGE = dt.date(2024, 3, 20)  # a Wednesday; clocks go forward on the 31st
 KEEP = 0.6
 
-few = settings(max_examples=5, deadline=None)
+few = examples(few=3, many=15)
 seeds = st.integers(0, 2**20)
 
 
