@@ -121,7 +121,6 @@ def _with(change: dict[tuple[int, int], float]) -> np.ndarray:
 @pytest.mark.parametrize(
     ("counts", "xy", "options", "text"),
     [
-        (_with({(3, 0): 5}), XY, {}, "totals differ between slots: 1 of 12 slots do not have 3 people"),
         (_with({(3, 0): 0, (3, 1): 0}), XY, {}, "1 of 12 slots are missing, the first is slot 3"),
         (_with({(1, 0): -1}), XY, {}, "1 counts are negative, the first in slot 1, cell 0"),
         (_with({(1, 0): 1.5}), XY, {}, "1 counts are not whole numbers, the first in slot 1, cell 0"),
@@ -169,9 +168,38 @@ def test_settings_that_make_no_sense_are_refused_and_nothing_is_stored(tiny, nam
 
 
 def test_a_release_that_lacks_something_is_refused_and_nothing_is_stored(tiny):
-    with pytest.raises(ReleaseError, match="totals differ between slots"):
-        tiny.attack(tiny.release(index="square:1000", slot="3h", fill="none"), "xu2017")
+    with pytest.raises(ReleaseError, match="linking days needs at least two of them"):
+        tiny.attack(tiny.release(index="square:1000", slot="3h", days=1), "xu2017")
     assert len(tiny.table("study.run")) == 0
+
+
+@pytest.mark.parametrize("method", ["xu2017", "dsilva2024", "stay", "shuffle"])
+def test_people_who_come_and_go_are_outside_in_between(method):
+    counts = _with({(3, 0): 5})
+    tracks = tl.recover(counts, XY, slots_per_day=4, method=method)
+    assert len(tracks) == 6
+    assert [int((slot >= 0).sum()) for slot in tracks.T] == counts.sum(axis=1).astype(int).tolist()
+
+
+@pytest.mark.parametrize("method", ["xu2017", "dsilva2024"])
+def test_a_table_with_small_counts_left_out_is_attacked_and_scored(tiny, method):
+    hidden = tiny.release(index="square:1000", slot="3h", min_count=2, box=TINY_BOX, outside="clamp")
+    run = tiny.attack(hidden, method)
+    stored = tiny.sql("select count(*) as rows from attacks.track where run_id = $id", id=run.id).item()
+    assert 0 < stored < run.people * hidden.slots
+    score = tiny.sql("select estimate from metrics.recovery where run_id = $id and metric = 'accuracy'", id=run.id)
+    assert score["estimate"].max() > 0
+
+
+def test_an_interrupted_attack_on_a_table_with_gaps_goes_on_from_its_last_finished_day(tiny):
+    hidden = tiny.release(index="square:1000", slot="3h", min_count=2, box=TINY_BOX, outside="clamp")
+    next(iter(tiny.attack_by_day(hidden, "dsilva2024", seed=4)))
+    run = tiny.attack(hidden, "dsilva2024", seed=4)
+    at_once = attacks.load("dsilva2024").recover(hidden, np.random.default_rng(4), attacks.StepLog())
+    rows = tiny.sql("select track, slot, cell from attacks.track where run_id = $id order by all", id=run.id)
+    track, slot = np.nonzero(at_once >= 0)
+    cells = hidden.cells["cell"].to_numpy()[at_once[track, slot]]
+    assert rows.rows() == sorted(zip(track.tolist(), slot.tolist(), cells.tolist(), strict=True))
 
 
 def test_the_command_line_attacks_the_only_release(tmp_path, capsys):

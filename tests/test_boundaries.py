@@ -34,7 +34,8 @@ MAY_IMPORT = {
     "simulation": {"errors", "settings", "simulation"},
     "ingest": {"errors", "ingest", "plugins", "query"},
     # What an attack sees: no store, no records, no truth.
-    "release.__init__": {"errors", "release.known", "release.matrix"},
+    "release.__init__": {"errors", "release.known", "release.matrix", "release.population"},
+    "release.population": {"release.__init__"},
     "release.known": {"protect", "release.__init__"},
     "release.matrix": {"errors", "ids"},
     "release.frames": set(),

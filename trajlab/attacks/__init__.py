@@ -21,13 +21,14 @@ from trajlab.errors import AttackError
 from trajlab.release import Release
 
 Tracks = npt.NDArray[np.int32]
-"""Tracks × slots: which cell of `release.cells`, by position, each recovered track is in."""
+"""Tracks × slots: which cell of `release.cells`, by position, each recovered track is in; -1: in none of them."""
 
 
 class Attack(Protocol):
     """Laws, checked for every attack (tests/laws/test_attacks.py):
 
-    - *counts kept*: in every slot, as many tracks are in a cell as the release counts;
+    - *counts kept*: in every slot, as many tracks are in a cell as the release counts, or as it allows
+      (`release.known()`); nobody is in none of the cells unless totals change or counts are hidden;
     - *seeded*: same release, settings and seed, same tracks, whatever the order of rows and
       cells (`city.City` numbers cells by where they are);
     - *willing*: a release that meets `requires` is attacked, any other is refused.

@@ -9,6 +9,8 @@ assignment. So what a pair *saves* against two days that share no cell is
 
 with p and q slots spent there and N slots in all. For days of equal length two that share
 nothing have G = 1, and G is the Jensen–Shannon divergence.
+
+Slots outside all cells are shared by nobody: two who are both nowhere need not be in one place.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ class Alike:
         self.row_term = (1 / (2 * a) - 1 / whole) * np.bincount(row, _xlogx(p), self.size)
         self.column_term = (1 / (2 * b) - 1 / whole) * np.bincount(column, _xlogx(q), self.size)
         self.constant = float(np.log2(whole) - (np.log2(a) + np.log2(b)) / 2)
+        row, cell, p = _inside(row, cell, p, cells)
+        column, other_cell, q = _inside(column, other_cell, q, cells)
         # One inner index for each (cell, slots spent there) of the first day: the gain with every
         # track of the second day that was in the cell is then a product of two sparse matrices.
         kind, inner = np.unique(cell * (a + 1) + p, return_inverse=True)
@@ -59,14 +63,20 @@ class Alike:
 
 def shares(days: Ints, cells: int) -> csr_array:
     """Tracks × cells: the share of their slots that they spent there."""
-    row, cell, spent = _stays(days, cells)
+    row, cell, spent = _inside(*_stays(days, cells), cells)
     return csr_array((spent / days.shape[1], (row, cell)), shape=(len(days), cells))
 
 
 def _stays(day: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
-    """Track, cell and slots spent there, for each cell that a track was in."""
-    visit, spent = np.unique((np.arange(len(day))[:, None] * cells + day).ravel(), return_counts=True)
-    return visit // cells, visit % cells, spent
+    """Track, cell and slots spent there, for each cell that a track was in; number `cells` is outside."""
+    places = cells + 1
+    visit, spent = np.unique((np.arange(len(day))[:, None] * places + day).ravel(), return_counts=True)
+    return visit // places, visit % places, spent
+
+
+def _inside(track: Ints, cell: Ints, spent: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+    here = cell < cells
+    return track[here], cell[here], spent[here]
 
 
 def _rows(value: Floats, column: Ints, pointer: Ints, columns: int) -> csr_array:

@@ -41,7 +41,7 @@ class DSilva2024:
     """
 
     requires: ClassVar[tuple[str, ...]] = (
-        "every slot", "equal totals", "night start", "two days", "two people", "two cells", "coordinates",
+        "every slot", "population", "night start", "two days", "two people", "two cells", "coordinates",
     )  # fmt: skip
 
     lookback: int = 3
@@ -81,7 +81,7 @@ class DSilva2024:
     def _day(self, city: City, number: int, habit: Successors, log: StepLog, threads: int) -> Ints:
         day = Day(city, number, log, threads=threads)
         tracks = [day.first()]
-        for slot in range(len(day.counts) - 1):
+        for slot in range(day.slots - 1):
             if slot == 0:
                 tracks.append(day.stay_near(slot, tracks[-1]))
             elif len(habit.cell) == 0:
@@ -100,7 +100,9 @@ class Transitions:
         self.add(tracks)
 
     def add(self, tracks: Ints) -> None:
-        pair, times = np.unique(tracks[:, :-1] * self._cells + tracks[:, 1:], return_counts=True)
+        here, there = tracks[:, :-1].ravel(), tracks[:, 1:].ravel()
+        inside = np.maximum(here, there) < self._cells  # who goes outside or comes back from there has no habit of it
+        pair, times = np.unique(here[inside] * self._cells + there[inside], return_counts=True)
         self._pair, place = np.unique(np.concatenate([self._pair, pair]), return_inverse=True)
         self._times = np.bincount(place, np.concatenate([self._times, times]), len(self._pair)).astype(np.int64)
 

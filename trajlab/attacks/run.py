@@ -196,6 +196,7 @@ def _write(store: Store, run: Run, release: Release, tracks: Tracks, first: int,
             day = tracks[:, start : start + release.slots_per_day]
             number, slot = np.divmod(np.arange(day.size, dtype=np.int32), np.int32(day.shape[1]))
             frame = pl.DataFrame({"track": number, "slot": slot + np.int32(first + start), "cell": cells[day.ravel()]})
+            frame = frame.filter(pl.Series(day.ravel() >= 0))
             store.insert("attacks.track", frame.with_columns(run_id=pl.lit(run.id)))
 
 
@@ -218,7 +219,7 @@ def _known(store: Store, run: Run, release: Release, days: int) -> Tracks | None
     if not days:
         return None
     rows = store.frame("select track, slot, cell from attacks.track where run_id = $id", id=run.id)
-    known = np.empty((run.people, days * release.slots_per_day), dtype=np.int32)
+    known = np.full((run.people, days * release.slots_per_day), -1, dtype=np.int32)
     cell = np.searchsorted(release.cells["cell"].to_numpy(), rows["cell"].to_numpy())
     known[rows["track"].to_numpy(), rows["slot"].to_numpy()] = cell
     return known

@@ -10,6 +10,7 @@ import numpy as np
 from trajlab.attacks import Tracks
 from trajlab.attacks._city import by_place
 from trajlab.attacks._steps import StepLog
+from trajlab.attacks._tables import whole_tables
 from trajlab.release import Release
 
 
@@ -21,12 +22,14 @@ class Shuffle:
     learned nothing about people, so every report shows both.
     """
 
-    requires: ClassVar[tuple[str, ...]] = ("every slot", "equal totals")
+    requires: ClassVar[tuple[str, ...]] = ("every slot", "population")
 
     def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
         release.require(*self.requires)
-        cells = by_place(release)
-        return np.column_stack([rng.permutation(np.repeat(cells, slot)) for slot in release.matrix()[:, cells]])
+        order = by_place(release)
+        counts = whole_tables(release, order)
+        places = np.append(order, np.int32(-1))[: counts.shape[1]]
+        return np.column_stack([rng.permutation(np.repeat(places, slot)) for slot in counts])
 
 
 ATTACK = Shuffle

@@ -10,6 +10,7 @@ import numpy as np
 from trajlab.attacks import Tracks
 from trajlab.attacks._city import by_place
 from trajlab.attacks._steps import StepLog
+from trajlab.attacks._tables import whole_tables
 from trajlab.release import Release
 
 
@@ -21,13 +22,13 @@ class Stay:
     direction or habit.
     """
 
-    requires: ClassVar[tuple[str, ...]] = ("every slot", "equal totals")
+    requires: ClassVar[tuple[str, ...]] = ("every slot", "population")
 
     def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
         release.require(*self.requires)
         order = by_place(release)
-        counts = release.matrix()[:, order]
-        cells = np.arange(len(order))
+        counts = whole_tables(release, order, at_rest=True)
+        cells = np.arange(counts.shape[1])
         tracks = np.empty((int(counts[0].sum()), len(counts)), dtype=np.int32)
         tracks[:, 0] = now = np.repeat(cells, counts[0])
         for slot in range(1, len(counts)):
@@ -38,7 +39,7 @@ class Stay:
             now = now.copy()
             now[leaving] = rng.permutation(arriving)
             tracks[:, slot] = now
-        return order[tracks]
+        return np.append(order, np.int32(-1))[tracks]
 
 
 ATTACK = Stay

@@ -38,7 +38,7 @@ class Xu2017:
     """
 
     requires: ClassVar[tuple[str, ...]] = (
-        "every slot", "equal totals", "night start", "two days", "two people", "two cells", "coordinates",
+        "every slot", "population", "night start", "two days", "two people", "two cells", "coordinates",
     )  # fmt: skip
 
     night_hours: float = 6.0
@@ -79,7 +79,7 @@ class Xu2017:
     def _day(self, city: City, number: int, log: StepLog) -> Ints:
         day = Day(city, number, log, link_below=self.direct_link_below)
         tracks = [day.first()]
-        for slot in range(len(day.counts) - 1):
+        for slot in range(day.slots - 1):
             if slot == 0 or city.is_night[slot]:
                 tracks.append(day.stay_near(slot, tracks[-1]))
             else:

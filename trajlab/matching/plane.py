@@ -39,6 +39,7 @@ class Plane:
         row_keys: Keys,
         column_keys: Keys,
         largest: float | None = None,
+        grain: Grain | None = None,
     ) -> None:
         self.points, self.sinks = points, sinks
         self.several = first is not None and len(first) < len(points)
@@ -46,7 +47,7 @@ class Plane:
         self.rows, self.columns = len(self.first), len(sinks)
         self.row_keys, self.column_keys = row_keys, column_keys
         self.largest = _diagonal(points, sinks) if largest is None else largest
-        self.grain = Grain.of(self.largest, self.rows + self.columns)
+        self.grain = grain or Grain.of(self.largest, self.rows + self.columns)
 
     @functools.cached_property
     def count(self) -> Ints:

@@ -48,7 +48,7 @@ def _solve(plane: Plane, supply: Ints, demand: Ints, threads: int, rounds: int) 
     if plane.rows * plane.columns <= WHOLE:
         return _whole(plane, supply, demand)
     u, v, pairs = _from_coarser(plane, supply, demand, threads)
-    row, column = _distinct(plane, pairs, _any_plan(supply, demand))
+    row, column = distinct(plane, pairs, _any_plan(supply, demand))
     cost = plane.cost(row, column)
     supplies, demands = supply.astype(np.float64), demand.astype(np.float64)
     done, new = 0, np.arange(1)
@@ -56,18 +56,18 @@ def _solve(plane: Plane, supply: Ints, demand: Ints, threads: int, rounds: int) 
         done += 1
         solved = sparse(row, column, cost, supplies, demands, u, v)
         u, v = solved.u - solved.u[0], solved.v + solved.u[0]
-        new_row, new_column = _distinct(plane, plane.below(u, v, FEW, threads))
+        new_row, new_column = distinct(plane, plane.below(u, v, FEW, threads))
         new_cost = plane.cost(new_row, new_column)
         short = new_cost - u[new_row] - v[new_column]
         new = np.flatnonzero(short < -plane.grain.tolerance)
         if len(new) > plane.rows:
-            new = new[_lowest(new_row[new], new_column[new], short[new], MORE)]
+            new = new[lowest(new_row[new], new_column[new], short[new], MORE)]
         row, column = np.concatenate([row, new_row[new]]), np.concatenate([column, new_column[new]])
         cost = np.concatenate([cost, new_cost[new]])
     worst = np.zeros(plane.rows)
     np.minimum.at(worst, new_row, plane.distance(new_row, new_column) - u[new_row] - v[new_column])
     bound = float(supplies @ (u + worst - plane.grain.unit) + demands @ v)
-    few = _lowest(row, column, cost - u[row] - v[column], FEW)
+    few = lowest(row, column, cost - u[row] - v[column], FEW)
     return Solved(solved.source, solved.sink, solved.amount, u, v, bound, done), (row[few], column[few])
 
 
@@ -92,7 +92,7 @@ def _from_coarser(plane: Plane, supply: Ints, demand: Ints, threads: int) -> tup
     column = np.tile(column_tile[column], (1, MERGE)).ravel()
     there = (row >= 0) & (column >= 0)
     row, column = row[there], column[there]
-    few = _lowest(row, column, plane.distance(row, column) - u[row] - v[column], FEW)
+    few = lowest(row, column, plane.distance(row, column) - u[row] - v[column], FEW)
     return u, v, (row[few], column[few])
 
 
@@ -112,7 +112,7 @@ def _any_plan(supply: Ints, demand: Ints) -> Pairs:
     return np.searchsorted(given, unit, side="right"), np.searchsorted(taken, unit, side="right")
 
 
-def _lowest(row: Ints, column: Ints, over: Floats, most: int) -> Ints:
+def lowest(row: Ints, column: Ints, over: Floats, most: int) -> Ints:
     """Where the `most` lowest values of each row and of each column are."""
     keep = np.zeros(len(row), dtype=bool)
     ascending = np.argsort(over)
@@ -123,7 +123,7 @@ def _lowest(row: Ints, column: Ints, over: Floats, most: int) -> Ints:
     return np.flatnonzero(keep)
 
 
-def _distinct(plane: Plane, *pairs: Pairs) -> Pairs:
+def distinct(plane: Plane, *pairs: Pairs) -> Pairs:
     pair = np.sort(np.concatenate([row * plane.columns + column for row, column in pairs]))
     pair = pair[np.diff(pair, prepend=-1) != 0]
     return pair // plane.columns, pair % plane.columns

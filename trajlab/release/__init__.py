@@ -85,9 +85,10 @@ class Release:
 
     @functools.cached_property
     def people(self) -> int:
-        """Most people counted in one slot; in a complete release, the same in every slot."""
-        totals = self.counts.group_by("slot").agg(pl.col("people").sum())["people"]
-        return int(totals.to_numpy().max(initial=0))
+        """How many people the table is about: as published, else as many as its fullest slot is sure to hold."""
+        from trajlab.release.population import people
+
+        return people(self)
 
     def matrix(self) -> npt.NDArray[np.int64]:
         """Counts as (slots, cells) in the order of `cells`; unpublished is 0."""
@@ -134,7 +135,32 @@ def _equal_totals(release: Release) -> str | None:
     )
 
 
+def _population(release: Release) -> str | None:
+    from trajlab.release.population import least
+
+    if release.total is None or release.known().price < np.inf:
+        return None
+    needed = least(release)
+    slot = int(needed.argmax())
+    over = int(needed[slot]) - release.total[1]
+    if over <= 0:
+        return None
+    return (
+        f"no population fits its counts: slot {slot} holds at least {needed[slot]:,} people, {over:,} more than the "
+        f"{release.total[1]:,} whom the table is about; check the total and the recipe"
+    )
+
+
+def _exact(release: Release) -> str | None:
+    if not release.recipe and release.min_count == 1:
+        return None
+    how = ", ".join(release.recipe) or f"min_count={release.min_count}"
+    return f"its counts are not exact ({how}); use an attack that copes with that"
+
+
 def _every_slot(release: Release) -> str | None:
+    if release.recipe or release.min_count > 1:
+        return None  # nothing is listed where all counts are hidden
     present = release.counts["slot"].unique()
     missing = np.setdiff1d(np.arange(release.slots), present.to_numpy())
     if not len(missing):
@@ -169,7 +195,9 @@ def _coordinates(release: Release) -> str | None:
 
 
 REQUIREMENTS: dict[str, Callable[[Release], str | None]] = {
+    "population": _population,
     "equal totals": _equal_totals,
+    "exact": _exact,
     "every slot": _every_slot,
     "night start": _night_start,
     "two days": _two_days,
