@@ -19,7 +19,9 @@ ROOT = DOCS.parent
 
 ORDER = {
     "Tutorials": ["tutorial", "tutorial-operator", "tutorial-campus", "tutorial-generalisation"],
-    "Understand": ["flow", "recovery", "reidentification", "schedule", "utility", "threat-model", "science", "faq"],
+    "Understand": [
+        "flow", "recovery", "cubes", "reidentification", "schedule", "utility", "threat-model", "science", "faq",
+    ],
     "How to": [
         "data", "prepare", "report", "questions", "add-a-table", "add-an-index", "add-an-attack", "add-an-adversary",
         "add-a-protection", "add-a-section",

@@ -118,6 +118,17 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb --box -200 0 1 1",
         "lab.duckdb --outside fly",
     ),
+    "cube": (
+        "lab.duckdb",
+        "lab.duckdb --by shoe-size",
+        "lab.duckdb --by home:circle:3",
+        "lab.duckdb --by home:",
+        "lab.duckdb --by home:h3:6 --weights shoe-size",
+        "lab.duckdb --by home:h3:6 --min-count 0",
+        "lab.duckdb --by home:h3:6 --release r0",
+        "lab.duckdb --by home:h3:6 --attack luck",
+        "lab.duckdb --by home:h3:6 --risk rumours",
+    ),
     "feasibility": ("", "lab.duckdb --release r0", "lab.duckdb --seed odd"),
     "attack": (
         "lab.duckdb",

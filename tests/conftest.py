@@ -94,6 +94,8 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     lab.tradeoff(release, ["square:2000", "square:4000"], zones="zones", knowledge=["top:1", "points:2"], basis="slots")
     with lab._store.transaction("people"):
         traits.add(lab._store, HOMES, lab._progress)
+    lab.cube(release, "home:zones")
+    lab.cube(release, "works", min_count=2)
     return lab
 
 

@@ -62,6 +62,21 @@ MAY_IMPORT = {
         *("protect", "errors", "engine", "ids", "plain", "plugins", "progress", "query", "release", "risk.traces"),
         *("store", "scratch"),
     },
+    "cubes": {
+        *(
+            "cubes",
+            "attacks.__init__",
+            "attacks.run",
+            "errors",
+            "ids",
+            "progress",
+            "query",
+            "release",
+            "risk",
+            "settings",
+            "store",
+        ),
+    },
     "schedule": {
         *("schedule", "errors", "ids", "lab", "progress", "query", "release", "risk", "settings", "store", "study"),
         "version",

@@ -34,6 +34,7 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 FOLLOWED = [
     "README.md",
+    "docs/cubes.md",
     "docs/prepare.md",
     "docs/recovery.md",
     "docs/reidentification.md",

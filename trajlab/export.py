@@ -1,7 +1,8 @@
 """Tables of the lab as files: all of them, or one release with what may leave the house.
 
 A table may be published when its SQL file says `publish: yes`; silence means no. One release goes into a
-folder: whoever has two of the same people takes one from the other, and has counts that both left out.
+folder: whoever has two of the same people takes one from the other, and has counts that both left out. A cube goes
+without the counts of its release for the same reason.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trajlab import plain
+from trajlab.cubes import TABLES, Cube, load_cube
 from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue, step
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from trajlab.store import Store
 
 FORMS = ("parquet", "csv")
+CUBES = (*TABLES, "study.cube")
+OF_A_CUBE = (*CUBES, "counts.release", "slots.slot", "grid.index", "grid.cell")
+"""What goes with a cube: all but the counts of everybody, from which those of a group could be computed."""
 
 
 class Exported(list[Path]):
@@ -32,7 +37,9 @@ class Exported(list[Path]):
         self.release_id, self.notes = release_id, notes
 
 
-def export(store: Store, folder: Path, *, publishable: bool, form: str, release: str | None) -> Exported:
+def export(
+    store: Store, folder: Path, *, publishable: bool, form: str, release: str | None, cube: str | None = None
+) -> Exported:
     """Write `schema.table.<form>` for each table, in the order of its key; all files or none.
 
     CSV is read by spreadsheets: text that begins like a formula begins with an apostrophe there.
@@ -41,15 +48,20 @@ def export(store: Store, folder: Path, *, publishable: bool, form: str, release:
         raise UnknownNameError("format", form, FORMS)
     if release is not None and not publishable:
         raise LabError("a release is exported with publishable: without it every table of the lab is, whole")
+    if cube is not None and (release is not None or not publishable):
+        raise LabError("a cube is exported with publishable and without a release: it says which release it is of")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LabError(f"{folder} is not an empty folder: choose a new one, nothing is overwritten")
-    chosen = _one_release(store, release) if publishable else None
-    notes = () if chosen is None else tuple(_notes(store, chosen))
+    found = None if cube is None else load_cube(store, cube)
+    chosen = found.release_id if found else _one_release(store, release) if publishable else None
+    notes = () if chosen is None else tuple(_cube_notes(found) if found else _notes(store, chosen))
     make_folder(folder.parent)
     tables = [q for q in catalogue().values() if not q.view and (q.publishable or not publishable)]
+    if publishable:
+        tables = [q for q in tables if (q.table in OF_A_CUBE if found else q.table not in CUBES)]
     with scratch_folder(folder) as scratch:
         for query in tables:
-            _write(store, query, scratch / f"{query.table}.{form}", chosen)
+            _write(store, query, scratch / f"{query.table}.{form}", chosen, cube)
         if folder.exists():  # an empty one may be somebody's working folder, and stays the same folder
             for file in scratch.iterdir():
                 file.rename(folder / file.name)
@@ -81,6 +93,9 @@ def _one_release(store: Store, release: str | None) -> str:
         return release
     if not known:
         raise ReleaseError("the lab has no release yet: there is nothing to publish")
+    whole = listing.of_everybody(store.frame(listing.RELEASES).to_dicts())
+    if len(whole) == 1:
+        return str(whole[0]["release_id"])
     if len(known) > 1:
         raise ReleaseError(
             f"the lab has {len(known)} releases and one is published at a time: say which; "
@@ -105,14 +120,28 @@ def _notes(store: Store, chosen: str) -> Iterator[str]:
         )
 
 
-def _write(store: Store, query: Query, file: Path, release: str | None) -> None:
-    """A whole table, or the rows that belong to a release; of its cells those that have a count."""
+def _cube_notes(cube: Cube) -> Iterator[str]:
+    """The same of a cube."""
+    yield f"cube {cube.id} of release {cube.release_id} by {cube.by}, counts from {cube.min_count}"
+    if cube.min_count <= 1:
+        yield "warning: its counts begin at one person, nothing was left out; min_count leaves out small ones"
+    yield (
+        "warning: publish neither the counts of its release nor another cube of it beside it: counts left out here can "
+        "be computed from theirs"
+    )
+    yield from cube.notes
+
+
+def _write(store: Store, query: Query, file: Path, release: str | None, cube: str | None) -> None:
+    """A whole table, or the rows that belong to a release or a cube; of its cells those that have a count."""
     form = file.suffix.removeprefix(".")
     columns = {column.name: column.type for column in query.columns}
-    rows = query.table if release is None else f"({_rows_of_release(query.table)})"
+    of_cube = cube is not None and (query.table in CUBES or query.table == "grid.cell")
+    rows = query.table if release is None else f"({_rows(query.table, of_cube=of_cube)})"
     listed = plain.spelled("exported", columns) if form == "csv" else "exported.*"
     order = f"order by {', '.join(f'exported.{name}' for name in query.grain)}" if query.grain else ""
     params = {"file": str(file)} | ({} if release is None else {"release_id": release})
+    params |= {"cube_id": str(cube)} if of_cube else {}
     with translate_errors(f"exporting {query.table}"):
         store.execute(
             f"copy (select {listed} from {rows} as exported {order}) to $file (format {form})",  # noqa: S608
@@ -120,8 +149,11 @@ def _write(store: Store, query: Query, file: Path, release: str | None) -> None:
         )
 
 
-def _rows_of_release(table: str) -> str:
+def _rows(table: str, *, of_cube: bool) -> str:
     steps = {"grid.index": "2_grid/_index_of_release", "grid.cell": "2_grid/_cells_of_release"}
+    if of_cube:
+        steps["grid.cell"] = "2_grid/_cells_of_cube"
     if table in steps:
         return step(steps[table])
-    return f"select * from {table} where release_id = $release_id"  # noqa: S608
+    of_this = "release_id = $release_id" + (" and cube_id = $cube_id" if of_cube else "")
+    return f"select * from {table} where {of_this}"  # noqa: S608

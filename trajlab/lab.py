@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from trajlab.attacks.run import Run
+    from trajlab.cubes import Cube
+    from trajlab.cubes.run import CubeRisk, CubeRuns
     from trajlab.export import Exported
     from trajlab.figures import Drawn
     from trajlab.ingest import Ingested
@@ -183,6 +185,58 @@ class Lab:
             protect=(protect,) if isinstance(protect, str) else tuple(protect),
         )
         return make_release(self._store, settings, self._progress)
+
+    def cube(
+        self,
+        release: Release | str | Mapping[str, Any],
+        by: str,
+        *,
+        weights: str | None = None,
+        min_count: int | None = None,
+    ) -> Cube:
+        """Counts and flows by an attribute of people: place by hour by home area, as statistical offices publish them.
+
+        `release` is one that the lab made, its id, or settings of `release`. `by` is `home:<index>`, such as
+        home:zones or home:h3:6, for where people spend most nights, or a column of `people`; those who have no value
+        are the group "unknown". `weights` is a column that says how many people each stands for: its sum is
+        `weighted`. Counts of fewer than `min_count` different people are left out (as in the release, unless
+        you say), whatever they weigh. Counts are in `counts.cube`, flows in `counts.flow_cube`.
+        """
+        from trajlab.cubes import make_cube
+
+        made = self.release(**release) if isinstance(release, Mapping) else self._given(release)
+        return make_cube(self._store, made.id, by, weights=weights, min_count=min_count, progress=self._progress)
+
+    def attack_cube(
+        self, cube: Cube | str, attack: str, *, seed: int = 0, pairing: str = "both", **settings: Any
+    ) -> CubeRuns:
+        """Attack every group of a cube as a table of its own; the rest is as in `attack`.
+
+        Scores of each group, of all together, and of the plain counts where they were attacked too, are in
+        `report.cube_recovery`. Groups that cannot be attacked, such as one person's, are named there with the reason.
+        """
+        from trajlab.cubes import load_cube
+        from trajlab.cubes.run import attack_groups
+
+        found = load_cube(self._store, cube if isinstance(cube, str) else cube.id)
+        return attack_groups(
+            self._store, found, attack, seed=seed, pairing=pairing, settings=settings, progress=self._progress
+        )
+
+    def risk_cube(
+        self, cube: Cube | str, knowledge: str, *, basis: str = "slots", seed: int = 0, **settings: Any
+    ) -> CubeRisk:
+        """In how large a crowd people hide within their group, and among everybody: publishing by group divides crowds.
+
+        The rest is as in `risk`. Both answers stand side by side in `report.cube_risk`.
+        """
+        from trajlab.cubes import load_cube
+        from trajlab.cubes.run import measure_groups
+
+        found = load_cube(self._store, cube if isinstance(cube, str) else cube.id)
+        return measure_groups(
+            self._store, found, knowledge, basis=basis, seed=seed, settings=settings, progress=self._progress
+        )
 
     def published(self, release_id: str) -> Release:
         """A release that this lab made before, by its id."""
@@ -615,17 +669,20 @@ class Lab:
         publishable: bool = False,
         form: str = "parquet",
         release: Release | str | None = None,
+        cube: Cube | str | None = None,
     ) -> Exported:
         """Copy the lab's tables to files; `publishable` only those that hold nobody's trace, of one release.
 
-        `release` says which, where the lab has several: they are never mixed in one folder. The result is
+        `release` says which, where the lab has several: they are never mixed in one folder. `cube` exports one
+        instead, without the counts of its release. The result is
         the list of files; its `notes` say what was exported and what else must not be published beside it.
         In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; Parquet has it as it is.
         """
         from trajlab.export import export
 
         chosen = release if release is None or isinstance(release, str) else self._given(release).id
-        return export(self._store, Path(folder), publishable=publishable, form=form, release=chosen)
+        of_cube = cube if cube is None or isinstance(cube, str) else cube.id
+        return export(self._store, Path(folder), publishable=publishable, form=form, release=chosen, cube=of_cube)
 
     def close(self) -> None:
         self._store.close()

@@ -86,7 +86,7 @@ def test_the_header_lists_the_columns_with_their_types(query, empty):
              "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id",
              "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id",
              "about", "published_id", "pairing", "grouping_id", "group_value",
-             "unprotected_id")  # fmt: skip
+             "unprotected_id", "cube_id", "attribute", "weights")  # fmt: skip
     params = {name: "x" if name in texts else 1 for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {
@@ -206,6 +206,8 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
             join study.od as source on source.release_id = merged.release_id and not source.generalised
             where merged.generalised
         """
+    elif "cube_id" in query.params:
+        several = "select * from study.cube"
     elif "od_id" in query.params:
         own = "" if query.table == "metrics.od_flow" else "where not generalised"
         several = (

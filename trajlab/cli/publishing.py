@@ -147,7 +147,9 @@ def export(args: argparse.Namespace) -> None:
     spreadsheet would take for a formula (= + - @) begins with an apostrophe; Parquet has it as it is.
     """
     with opened(args, read_only=True) as lab:
-        files = lab.export(args.folder, publishable=args.publishable, form=args.format, release=args.release)
+        files = lab.export(
+            args.folder, publishable=args.publishable, form=args.format, release=args.release, cube=args.cube
+        )
         for line in (*files.notes, *files):
             print(line)
 
@@ -157,6 +159,7 @@ def _export_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("folder", help="a new folder")
     c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace, of one release")
     c.add_argument("--release", metavar="ID", help="the release to publish (default: the only one in the lab)")
+    c.add_argument("--cube", metavar="ID", help="publish a cube instead, without the counts of its release")
     c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
 
 

@@ -51,8 +51,12 @@ def divide(store: Store, release_id: str, attribute: str) -> Grouping:
     """
     if not store.rows("select 1 from slots.person where release_id = $id limit 1", id=release_id):
         raise ReleaseError(f"release {release_id} was made elsewhere: the lab does not know the people behind it")
+    refuse_unknown_attribute(store, attribute)
     home = attribute.startswith(HOME)
-    found = _homes(store, release_id, attribute) if home else _traits(store, release_id, attribute)
+    if home:
+        found = _homes(store, release_id, attribute)
+    else:
+        found = store.frame(step("3_slots/_trait_of_person"), release_id=release_id, trait=attribute)
     members = found.select("person", pl.col("value").fill_null(UNKNOWN))
     content = hashlib.sha256(members.write_csv().encode()).hexdigest()
     made = Grouping(
@@ -77,6 +81,18 @@ def divide(store: Store, release_id: str, attribute: str) -> Grouping:
     return made
 
 
+def refuse_unknown_attribute(store: Store, attribute: str) -> None:
+    """Refuse what nobody can be divided by, before anything is built for it."""
+    if attribute.startswith(HOME):
+        kind = attribute.removeprefix(HOME).partition(":")[0]
+        if kind not in spatial.names():
+            raise UnknownNameError("spatial index", kind, spatial.names())
+        return
+    known = [name for (name,) in store.rows("select distinct trait from records.trait")]
+    if attribute not in known:
+        raise UnknownNameError("column of the people table (lab.people)", attribute, [*known, "home:<index>"])
+
+
 def refuse_unknown_group(store: Store, grouping: Grouping, value: str) -> None:
     """Refuse a group that nobody is in, naming those that there are, the largest first."""
     known = store.rows(
@@ -90,13 +106,6 @@ def refuse_unknown_group(store: Store, grouping: Grouping, value: str) -> None:
     raise ReleaseError(
         f"nobody is in the group {grouping.attribute}={value!r}; there are: {', '.join(names[:MOST_LISTED])}{more}"
     )
-
-
-def _traits(store: Store, release_id: str, trait: str) -> pl.DataFrame:
-    known = [name for (name,) in store.rows("select distinct trait from records.trait")]
-    if trait not in known:
-        raise UnknownNameError("column of the people table (lab.people)", trait, [*known, "home:<index>"])
-    return store.frame(step("3_slots/_trait_of_person"), release_id=release_id, trait=trait)
 
 
 def _homes(store: Store, release_id: str, attribute: str) -> pl.DataFrame:

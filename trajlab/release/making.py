@@ -142,6 +142,7 @@ def make_release(store: Store, settings: Settings, progress: Progress) -> Releas
     settings = replace(protected.rewrite(settings, recipe, partial(is_coarser, store, settings.box)), protect=())
     everybody = None
     if settings.group is not None:
+        groups.refuse_unknown_attribute(store, settings.group[0])
         everybody = make_release(store, replace(settings, group=None, min_count=1), progress)
     with store.transaction(f"release with index {settings.index}"):
         recorded, period = _calendars(store, settings)

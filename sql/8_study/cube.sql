@@ -1,0 +1,12 @@
+-- study.cube: every cube that was made: counts and flows of a release by an attribute of its people.
+--
+-- grain:      cube_id
+-- written by: trajlab.cubes
+-- publish:    yes
+-- columns:
+--   cube_id      VARCHAR  the cube: a digest of the groups, the weights and the smallest count
+--   release_id   VARCHAR  the release whose people are divided
+--   grouping_id  VARCHAR  the division into groups, see study.grouping
+--   attribute    VARCHAR  what people are divided by: home:<index>, or a column of the people table
+--   weights      VARCHAR  the column of the people table that says how many people each stands for; null without
+--   min_count    INTEGER  smaller counts are left out

@@ -1,0 +1,12 @@
+-- study.cube_risk: every question about re-identification asked of a cube: the answer of each group.
+--
+-- grain:      cube_id, knowledge, basis, seed, value
+-- written by: trajlab.cubes.run
+-- columns:
+--   cube_id       VARCHAR  the cube, see study.cube
+--   knowledge     VARCHAR  what is known, with every setting: top:2:ordered:0.1, points:4:all
+--   basis         VARCHAR  what counts as a visit of the traces searched, see study.traces
+--   seed          BIGINT   seed of what is drawn at random
+--   value         VARCHAR  the group: the home area, or the value of the column; unknown where there is none
+--   risk_id       VARCHAR  the answer within the group, see study.risk
+--   everybody_id  VARCHAR  the answer over everybody in the release, see study.risk

@@ -1,0 +1,17 @@
+-- study.cube_run: every attack on a cube, group by group: which run, or why there is none.
+--
+-- A group is attacked as a release of its own. One that cannot be, because it is of one person or in one cell, has no
+-- run and the reason: nobody is left out in silence.
+--
+-- grain:      cube_id, attack, settings, seed, value
+-- written by: trajlab.cubes.run
+-- columns:
+--   cube_id     VARCHAR  the cube, see study.cube
+--   attack      VARCHAR  name of the attack
+--   settings    VARCHAR  JSON: settings of the attack that were given, sorted by name
+--   seed        BIGINT   seed of its chance
+--   value       VARCHAR  the group: the home area, or the value of the column; unknown where there is none
+--   people      BIGINT   people in the group
+--   release_id  VARCHAR  the release of the group
+--   run_id      VARCHAR  the run on it, see study.run; null where it cannot be attacked
+--   reason      VARCHAR  why it cannot be attacked; null where it was

@@ -1,0 +1,272 @@
+"""Cubes: counts by group add up, small ones go by people and never by weight, and every group is attacked or named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import HOMES, TINY_BOX
+
+import trajlab as tl
+from trajlab.cli import main
+from trajlab.errors import LabError, ReleaseError, UnknownNameError
+
+MADE = {"index": "square:1000", "slot": "3h", "box": TINY_BOX, "outside": "clamp"}
+PEOPLE = ["ana", "ben", "cleo", "dora", "emil", "fay"]
+SUMMED = {
+    "counts.cube": ("counts.occupancy", ["slot", "cell"]),
+    "counts.flow_cube": ("counts.flow", ["slot", "origin", "destination"]),
+}
+
+
+@pytest.fixture(scope="module")
+def city() -> tl.Lab:
+    """Sixty people, three days; weights of the first digits of their number."""
+    lab = tl.open()
+    records = tl.simulate(people=60, days=2, seed=3)
+    lab.ingest(records, tz="Europe/Lisbon")
+    uids = records["uid"].unique().sort()
+    lab.people(pl.DataFrame({"uid": uids, "factor": [f"{1 + n / 7:.9f}" for n in range(len(uids))]}))
+    return lab
+
+
+@pytest.mark.parametrize("table", SUMMED)
+@pytest.mark.parametrize("by", ["home:h3:6", "home:square:5000"])
+def test_the_groups_add_up_to_the_plain_counts(city, table, by):
+    release = city.release("h3:8", "1h")
+    cube = city.cube(release, by)
+    plain, key = SUMMED[table]
+    united = city.table(table, cube_id=cube.id).group_by(key).agg(pl.col("people").sum()).sort(key)
+    assert united.equals(city.table(plain, release_id=release.id).select(*key, "people").sort(key))
+    assert city.table(table, cube_id=cube.id)["value"].n_unique() == cube.groups > 2
+
+
+def test_a_group_of_a_cube_is_the_release_of_that_group(city):
+    release = city.release("h3:8", "1h")
+    cube = city.cube(release, "home:h3:6", min_count=2)
+    sizes = "from slots.member join study.cube using (grouping_id) where cube_id = $id group by value"
+    largest = city.sql(f"select value {sizes} order by count(*) desc, value", id=cube.id)["value"][0]
+    alone = city.release("h3:8", "1h", min_count=2, group=("home:h3:6", largest))
+    assert (
+        city.table("counts.cube", cube_id=cube.id, value=largest).select("slot", "cell", "people").equals(alone.counts)
+    )
+    flows = city.table("counts.flow_cube", cube_id=cube.id, value=largest)
+    assert flows.select("slot", "origin", "destination", "people").equals(alone.flows)
+
+
+def test_weights_are_summed_to_a_millionth_and_people_are_counted(city):
+    release = city.release("h3:8", "1h")
+    cube = city.cube(release, "home:h3:6", weights="factor")
+    expected = city.sql(
+        "select slot, sum(round(trait.value::double, 6)) as weighted from slots.position as position "
+        "join records.trait as trait using (person) where trait.trait = 'factor' and release_id = $id group by slot",
+        id=release.id,
+    )
+    found = city.table("counts.cube", cube_id=cube.id).group_by("slot").agg(pl.col("weighted").sum())
+    both = expected.join(found, on="slot")
+    assert len(both) == release.slots
+    assert (both["weighted"] - both["weighted_right"]).abs().max() < 1e-6
+    assert city.cube(release, "home:h3:6").id != cube.id
+
+
+def test_one_device_that_stands_for_five_does_not_pass_a_threshold_of_five(tiny):
+    tiny.people(pl.DataFrame({"uid": PEOPLE, "factor": [5.13] * 6, "town": ["here"] * 6}))
+    cube = tiny.cube(MADE, "town", weights="factor", min_count=5)
+    assert tiny.table("counts.cube", cube_id=cube.id)["people"].min() is None  # five are never in one cell
+    for least in (2, 3):
+        cube = tiny.cube(MADE, "town", weights="factor", min_count=least)
+        for table in SUMMED:
+            rows = tiny.table(table, cube_id=cube.id)
+            assert rows["people"].min() >= least
+            assert (rows["weighted"] - 5.13 * rows["people"]).abs().max() < 1e-9
+
+
+def test_a_cube_does_not_depend_on_the_order_of_rows_or_on_threads(tmp_path):
+    records = tl.simulate(people=30, days=1, seed=3)
+    traits = pl.DataFrame({"uid": records["uid"].unique().sort()}).with_row_index("n")
+    traits = traits.select("uid", factor=1 / (1 + pl.col("n")), team=(pl.col("n") % 4).cast(pl.String))
+    found = []
+    for threads, seed in ((1, None), (4, 1)):
+        with tl.open(threads=threads) as lab:
+            lab.ingest(records if seed is None else records.sample(fraction=1, shuffle=True, seed=seed), tz="UTC")
+            lab.people(traits if seed is None else traits.sample(fraction=1, shuffle=True, seed=seed))
+            cube = lab.cube({"index": "h3:7", "slot": "1h"}, "team", weights="factor")
+            assert cube.groups == 4
+            found.append([lab.table(table).drop("cube_id", "release_id") for table in SUMMED])
+    assert all(once.equals(again) for once, again in zip(*found, strict=True))
+
+
+def test_people_of_whom_nothing_is_known_are_a_group_and_a_note_says_so(tiny):
+    tiny.people(HOMES)
+    cube = tiny.cube(MADE, "works")
+    assert "3 of 6 people have no works: they are the group 'unknown'" in cube.notes
+    counts = tiny.table("counts.cube", cube_id=cube.id, value="unknown", slot=0)
+    assert counts["people"].sum() == 3
+
+
+def test_too_many_groups_and_groups_of_one_are_warned_of(tiny):
+    tiny.people(pl.DataFrame({"uid": PEOPLE, "name": PEOPLE}))
+    many, alone = tiny.cube(MADE, "name").notes
+    assert many.startswith("warning: name makes 6 groups of 6 people, more than one for every 10")
+    assert alone.startswith("warning: 6 groups are of one person, whose counts are that person's whole trace")
+    assert len(tiny.cube(MADE, "name", min_count=2).notes) == 1
+
+
+def test_the_same_cube_is_made_once_and_another_after_people_changed(tiny):
+    tiny.people(HOMES)
+    once, again = (tiny.cube(MADE, "works") for _ in range(2))
+    assert once == again
+    tiny.people(pl.DataFrame({"uid": ["emil"], "works": ["by day"]}))
+    changed = tiny.cube(MADE, "works")
+    assert changed.id != once.id
+    assert tiny.table("counts.cube", cube_id=once.id, value="by day", slot=0)["people"].sum() == 2
+    assert tiny.table("counts.cube", cube_id=changed.id, value="by day", slot=0)["people"].sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "text"),
+    [
+        ({"by": "age"}, UnknownNameError,
+         "no column of the people table (lab.people) named 'age'; there are: factor, home, home:<index>, works"),
+        ({"by": "home", "weights": "age"}, UnknownNameError,
+         "no column of the people table (lab.people) named 'age'; there are: factor, home, works"),
+        ({"by": "home", "weights": "home"}, ReleaseError,
+         "weights 'home': 1 of 6 people have none: give everybody one (lab.people), or leave weights out"),
+        ({"by": "home", "weights": "factor", "factor": ["1", "x", "nan", "inf", "2", "3"]}, ReleaseError,
+         "weights 'factor': 3 of 6 people have something that is not a number"),
+        ({"by": "home", "weights": "factor", "factor": ["1", "-1", "-0.0000001", "1", "2", "3"]}, ReleaseError,
+         "weights 'factor': 2 of 6 people have less than 0"),
+        ({"by": "home", "weights": "factor", "factor": ["1", "1e300", "1", "1", "2", "3"]}, ReleaseError,
+         "weights 'factor': 1 of 6 people have more than 1,000,000,000"),
+        ({"by": "home", "min_count": 0}, ReleaseError, "min_count must be a whole number, 1 or more, not 0"),
+    ],
+    ids=["column", "weights", "missing", "text", "negative", "heavy", "min_count"],
+)  # fmt: skip
+def test_a_cube_that_makes_no_sense_is_refused(tiny, asked, error, text):
+    tiny.people(
+        pl.concat([HOMES, pl.DataFrame({"uid": ["emil"], "home": ["Northgate"], "works": [None]}, schema=HOMES.schema)])
+    )
+    tiny.people(pl.DataFrame({"uid": PEOPLE, "factor": asked.pop("factor", ["1"] * 6)}))
+    with pytest.raises(error) as refused:
+        tiny.cube(MADE, **asked)
+    assert str(refused.value) == text
+    assert not len(tiny.table("study.cube"))
+
+
+def test_a_cube_is_of_a_release_of_everybody_that_the_lab_made(tiny):
+    west = tiny.release(**MADE, group=("home:zones", "west"))
+    with pytest.raises(ReleaseError, match="is of one group already"):
+        tiny.cube(west, "home:zones")
+    elsewhere = tl.Release.from_matrix([[1, 2], [2, 1]], [[0, 0], [500, 0]], 2, unit="m")
+    with pytest.raises(UnknownNameError, match="no release named"):
+        tiny.cube(elsewhere, "home:zones")
+    with pytest.raises(UnknownNameError, match="no cube named 'c1'"):
+        tiny.attack_cube("c1", "stay")
+
+
+def attacked(tiny: tl.Lab) -> tl.Release:
+    tiny.people(HOMES)
+    release = tiny.release(**MADE)
+    cube = tiny.cube(release, "works")
+    runs = tiny.attack_cube(cube, "xu2017", pairing="optimal")
+    assert sorted(runs.runs) == ["by day", "unknown"]
+    assert runs.refused == {"by night": "there are 1 people; at least two are needed"}
+    assert runs.description == "2 of 3 groups attacked; by night cannot be (report.cube_recovery says why)"
+    return release
+
+
+def test_every_group_is_attacked_or_named_and_the_whole_is_the_mean_over_people(tiny):
+    release = attacked(tiny)
+    tiny.attack(release, "xu2017", pairing="optimal")
+    rows = {(row["scope"], row["value"]): row for row in tiny.table("report.cube_recovery").to_dicts()}
+    assert rows.keys() == {
+        ("group", "by day"), ("group", "by night"), ("group", "unknown"), ("all", None), ("release", None)
+    }  # fmt: skip
+    by_day, unknown, whole = rows["group", "by day"], rows["group", "unknown"], rows["all", None]
+    assert (by_day["people"], unknown["people"]) == (2, 3)
+    assert whole["estimate"] == pytest.approx((2 * by_day["estimate"] + 3 * unknown["estimate"]) / 5)
+    assert whole["stay"] == pytest.approx((2 * by_day["stay"] + 3 * unknown["stay"]) / 5)
+    assert (whole["groups"], whole["attacked_groups"], whole["people"], whole["attacked_people"]) == (3, 2, 6, 5)
+    assert whole["low"] <= whole["estimate"] <= whole["high"]
+    night = rows["group", "by night"]
+    assert night["reason"] == "there are 1 people; at least two are needed"
+    assert night["estimate"] is None
+    assert rows["release", None]["attacked_people"] == 6
+    found = tiny.sql(
+        "select run_id, avg(accuracy) as mean, var_samp(accuracy) as variance, count(*) as people "
+        "from metrics.person_recovery join study.cube_run using (run_id) group by run_id"
+    )
+    deviation = (found["people"] * found["variance"]).sum() ** 0.5 / found["people"].sum()
+    assert whole["high"] == pytest.approx(min(whole["estimate"] + 1.96 * deviation, 1))
+
+
+def test_where_no_group_can_be_attacked_the_whole_says_so(tiny):
+    tiny.people(pl.DataFrame({"uid": PEOPLE, "name": PEOPLE}))
+    cube = tiny.cube(MADE, "name")
+    assert len(tiny.attack_cube(cube, "xu2017").refused) == 6
+    (whole,) = tiny.table("report.cube_recovery", scope="all").to_dicts()
+    assert (whole["people"], whole["attacked_people"], whole["reason"]) == (6, 0, "no group can be attacked")
+
+
+def test_crowds_within_a_group_are_never_larger_than_among_everybody(tiny):
+    tiny.people(HOMES)
+    cube = tiny.cube(MADE, "works")
+    found = tiny.risk_cube(cube, "top:1")
+    assert found.everybody.people == 6
+    assert {value: one.people for value, one in found.answers.items()} == {"by day": 2, "by night": 1, "unknown": 3}
+    rows = tiny.table("report.cube_risk")
+    assert rows.select("scope", "value", "people").rows() == [
+        ("all", None, 6), ("group", "by day", 2), ("group", "by night", 1), ("group", "unknown", 3)
+    ]  # fmt: skip
+    assert (rows["mean_risk"] >= rows["everybody_risk"]).all()
+    assert (rows["unique_share"] >= rows["everybody_share"]).all()
+    (whole,) = rows.filter(scope="all").to_dicts()
+    assert whole["everybody_share"] == pytest.approx(found.everybody.unique_share)
+    within = sum(one.people * one.unique_share for one in found.answers.values()) / 6
+    assert whole["unique_share"] == pytest.approx(within)
+
+
+def test_a_cube_is_not_attacked_once_records_or_people_have_changed(tiny):
+    tiny.people(HOMES)
+    cube = tiny.cube(MADE, "works")
+    tiny.people(pl.DataFrame({"uid": ["emil"], "works": ["by day"]}))
+    with pytest.raises(ReleaseError, match="people are in other groups since cube .* was made: make it again"):
+        tiny.attack_cube(cube, "stay")
+    more = pl.DataFrame({"uid": ["ana"], "ts": ["2024-03-05T12:01:00+00:00"], "lat": [38.738], "lng": [-9.163]})
+    cube = tiny.cube(MADE, "works")
+    tiny.ingest(more, tz="Europe/Lisbon")
+    with pytest.raises(ReleaseError, match="records were ingested since cube .* was made"):
+        tiny.risk_cube(cube, "top:1")
+
+
+def test_a_cube_is_exported_without_the_counts_of_everybody(tiny, tmp_path):
+    tiny.people(HOMES)
+    cube = tiny.cube(MADE, "works", min_count=2)
+    other = tiny.cube(MADE, "home:zones")
+    done = tiny.export(tmp_path / "cube", publishable=True, cube=cube, form="csv")
+    assert [file.name for file in done] == sorted(
+        f"{table}.csv" for table in (*SUMMED, "study.cube", "counts.release", "slots.slot", "grid.index", "grid.cell")
+    )
+    counts = pl.read_csv(tmp_path / "cube" / "counts.cube.csv")
+    assert counts["cube_id"].unique().to_list() == [cube.id] != [other.id]
+    assert set(pl.read_csv(tmp_path / "cube" / "grid.cell.csv")["cell"]) == set(counts["cell"])
+    assert any("publish neither the counts of its release nor another cube" in note for note in done.notes)
+    names = {file.name for file in tiny.export(tmp_path / "plain", publishable=True)}
+    assert not names & {"counts.cube.parquet", "counts.flow_cube.parquet", "study.cube.parquet"}
+    with pytest.raises(LabError, match="a cube is exported with publishable and without a release"):
+        tiny.export(tmp_path / "both", cube=cube)
+
+
+def test_the_command_makes_attacks_and_asks(tiny_file: Path, tmp_path, capsys):
+    lab = tmp_path / "lab.duckdb"
+    lab.write_bytes(tiny_file.read_bytes())
+    assert main(["release", str(lab), "--index", "square:1000", "--slot", "3h", "--quiet"]) == 0
+    asked = ["cube", str(lab), "--by", "home:zones", "--attack", "xu2017", "--risk", "top:1", "--quiet"]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert "6 people in 2 groups" in said
+    assert "xu2017: 1 of 2 groups attacked; east cannot be" in said
+    assert "everybody_share" in said
+    assert main(["cube", str(lab), "--by", "home:zones", "--weights", "x"]) == 2
+    assert "no column of the people table" in capsys.readouterr().err
