@@ -49,7 +49,7 @@ def publish(lab: tl.Lab, release_id: str, people: dict, flows: dict | None = Non
     lab._store.execute(
         "insert into counts.release by name select $id as release_id, 7 as index_id, 'square:500' as index_name, "
         "timestamp '2024-03-04' as starts, 'UTC' as tz, 14400 as slot_seconds, 6 as slots_per_day, 6 as slots, "
-        "'static' as fill, 1 as min_count",
+        "'static' as fill, 1 as min_count, '' as recipe",
         id=release_id,
     )
     lab._store.execute(
@@ -267,6 +267,15 @@ def test_a_release_is_compared_with_the_one_it_was_made_from(tiny):
     again = tiny.count_utility(few.id)
     assert again.errors.equals(found.errors)
     assert tiny.count_utility(whole).error() == 0
+
+
+def test_a_protected_release_is_compared_with_the_one_without_protection(tiny):
+    few = tiny.release("square:1000", "3h", protect=["suppress:2"])
+    found = tiny.count_utility(few)
+    plain = tiny.count_utility(tiny.release("square:1000", "3h", min_count=2))
+    assert found.unprotected_id == plain.unprotected_id == tiny.release("square:1000", "3h").id
+    assert found.errors.equals(plain.errors)
+    assert found.by_hour.equals(plain.by_hour)
 
 
 def test_what_cannot_be_compared_is_refused_with_the_reason(tiny):

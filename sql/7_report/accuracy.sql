@@ -21,6 +21,7 @@
 --   high        DOUBLE   upper end of its 95 % interval
 --   shuffle     DOUBLE   the same of slots joined at random; null where that was not run
 --   stay        DOUBLE   the same of people who stay where they are; null where that was not run
+--   control     DOUBLE   the same against people who are not meant, over everything; see metrics.control
 
 select
     score.release_id,
@@ -34,7 +35,8 @@ select
     score.low,
     score.high,
     score.shuffle,
-    score.stay
+    score.stay,
+    score.control
 from report.every_metric as score
 join report.attack_run as run on run.run_id = score.run_id and run.release_id = score.release_id
 where score.metric = 'accuracy'

@@ -2,10 +2,11 @@
 --
 -- A score means little by itself: `shuffle` is what joining the slots at random scores on the same release
 -- with the same seed, `stay` what assuming that nobody moves scores. Both are null when they were
--- not run. The scores are those of metrics.recovery.
+-- not run. `control` is what the same tracks score against people who are not meant, which is what chance alone
+-- gives; it exists over the whole period (metrics.control). The scores are those of metrics.recovery.
 --
 -- grain:   run_id, of, metric, level, pairing
--- reads:   metrics.recovery, study.run, counts.release
+-- reads:   metrics.recovery, metrics.control, study.run, counts.release
 -- params:  run_id
 -- shards by: release_id
 -- columns:
@@ -27,6 +28,7 @@
 --   high          DOUBLE   upper end of its 95 % interval
 --   shuffle       DOUBLE   the same score of slots joined at random
 --   stay          DOUBLE   the same score of people who stay where they are
+--   control       DOUBLE   the same score against people who are not meant
 
 with this_run as (
     select run_id, release_id, attack, settings, seed, days
@@ -68,7 +70,8 @@ select
     score.low,
     score.high,
     yardstick.shuffle,
-    yardstick.stay
+    yardstick.stay,
+    control.estimate as control
 from this_run
 join metrics.recovery as score on score.run_id = this_run.run_id
 left join counts.release as release on release.release_id = this_run.release_id
@@ -77,3 +80,9 @@ left join yardstick
     and yardstick.metric = score.metric
     and yardstick.level = score.level
     and yardstick.pairing = score.pairing
+left join metrics.control as control
+    on control.run_id = this_run.run_id
+    and score.of = 'recovered'
+    and control.metric = score.metric
+    and control.level = score.level
+    and control.pairing = score.pairing

@@ -64,7 +64,7 @@ def attack(args: argparse.Namespace) -> None:
         run = lab.attack(found, args.attack, seed=args.seed, pairing=args.pairing, **settings)
         print(f"run {run.id} of {run.attack} on release {run.release_id}: {run.people:,} tracks over {run.days} days")
         scores = lab.sql(
-            "select metric, level, pairing, estimate, low, high, shuffle, stay from report.every_metric "
+            "select metric, level, pairing, estimate, low, high, shuffle, stay, control from report.every_metric "
             "where run_id = $id and of = 'recovered' order by metric, level, pairing",
             id=run.id,
         )

@@ -12,6 +12,7 @@ import polars as pl
 
 from trajlab.errors import UnknownNameError
 from trajlab.metrics import optimal
+from trajlab.metrics.control import control, other_people
 from trajlab.metrics.headline import headline
 from trajlab.metrics.pairing import PAIRINGS, pair
 from trajlab.metrics.parts import night_slots, parts
@@ -49,7 +50,7 @@ def score_run(
         raise UnknownNameError("run", run_id, [name for (name,) in store.rows("select run_id from study.run")])
     release_id = unprotected_id(store, str(found[0][0]))  # whose people these are, in the same cells and slots
     progress = progress or Progress()
-    _write_pairs(store, run_id, release_id, pairings, progress)
+    _write_pairs(store, run_id, release_id, pairings, progress, seed=seed, bootstrap=bootstrap)
     tables = _tables_of_a_run()
     for query in (query for query in tables if "metrics.recovery" not in _sources(query)):
         with progress.step(query.table, poll=store.engine.percent_done):
@@ -93,8 +94,19 @@ class _Case:
         return max(len(self.people), len(self.tracks)) <= optimal.UP_TO and bool(np.isfinite(self.xy[visited]).all())
 
 
-def _write_pairs(store: Store, run_id: str, release_id: str, pairings: Sequence[str], progress: Progress) -> None:
+def _write_pairs(
+    store: Store,
+    run_id: str,
+    release_id: str,
+    pairings: Sequence[str],
+    progress: Progress,
+    *,
+    seed: int,
+    bootstrap: int,
+) -> None:
+    """Pairs, and what the same tracks score against people who are not meant."""
     store.clear(Query.load("metrics.pair"), run_id=run_id)
+    store.clear(Query.load("metrics.control"), run_id=run_id)
     case = _case(store, run_id, release_id)
     if case is None:
         return
@@ -102,11 +114,13 @@ def _write_pairs(store: Store, run_id: str, release_id: str, pairings: Sequence[
         "select starts, slots_per_day from counts.release where release_id = $id", id=release_id
     )[0]
     stretches = parts(case.truth.shape[1], per_day, night_slots(starts.time(), per_day))
+    track_of: dict[str, npt.NDArray[np.int64]] = {}
     for pairing in pairings:
         if pairing == "optimal" and not case.can_be_optimal:
             continue
         with progress.step(f"{pairing} pairing"):
             pairs = pair(pairing, case.recovered, case.truth, case.xy, stretches, progress.show)
+        track_of[pairing] = pairs.filter(stage=3).sort("person")["track"].fill_null(-1).to_numpy()
         store.insert(
             "metrics.pair",
             pairs.with_columns(
@@ -117,6 +131,12 @@ def _write_pairs(store: Store, run_id: str, release_id: str, pairings: Sequence[
             ),
         )
     store.check_grain(Query.load("metrics.pair"), run_id=run_id)
+    with progress.step("control"):
+        others = other_people(store, release_id, *case.truth.shape, seed=seed)
+        chance = control(
+            case.recovered, case.truth, case.xy, track_of, others, seed=seed, replicates=bootstrap
+        )  # fmt: skip
+    store.insert("metrics.control", chance.with_columns(run_id=pl.lit(run_id)))
 
 
 def _case(store: Store, run_id: str, release_id: str) -> _Case | None:

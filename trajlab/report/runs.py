@@ -16,11 +16,11 @@ from report.attack_run
 where release_id = $release_id order by run_rank"""
 
 ACCURACY = """\
-select run_id, level, people, estimate, low, high, shuffle, stay
+select run_id, level, people, estimate, low, high, shuffle, stay, control
 from report.accuracy where release_id = $release_id and pairing = $pairing
 order by run_rank, level"""
 
-_SHARES: Show = dict.fromkeys(("estimate", "low", "high", "shuffle", "stay", "share"), words.share)
+_SHARES: Show = dict.fromkeys(("estimate", "low", "high", "shuffle", "stay", "control", "share"), words.share)
 
 
 @dataclass(frozen=True)

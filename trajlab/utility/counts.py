@@ -21,6 +21,7 @@ from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.matching import transport
 from trajlab.query import Query, step
 from trajlab.release.making import Settings, make_release
+from trajlab.release.truth import unprotected_id
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
@@ -85,6 +86,8 @@ def unprotected(store: Store, release_id: str, progress: Progress) -> str:
             f"release {release_id} was made elsewhere: the lab does not have the table it was made from; name a "
             "release to compare it with (unprotected=...)"
         )
+    if (made_from := unprotected_id(store, release_id)) != release_id:
+        return made_from
     ((settings, fingerprint),) = found
     asked = json.loads(settings)
     if asked["min_count"] == 1:
@@ -100,10 +103,10 @@ def unprotected(store: Store, release_id: str, progress: Progress) -> str:
     return made.id
 
 
-def compare(store: Store, release_id: str, unprotected_id: str, progress: Progress, *, seed: int = 0) -> CountUtility:
+def compare(store: Store, release_id: str, other_id: str, progress: Progress, *, seed: int = 0) -> CountUtility:
     """Every error of one table beside the other, unless the lab has them; call it inside a transaction."""
-    ids = {"release_id": release_id, "unprotected_id": unprotected_id}
-    _refuse_others(store, release_id, unprotected_id)
+    ids = {"release_id": release_id, "unprotected_id": other_id}
+    _refuse_others(store, release_id, other_id)
     if not len(store.relation(Query.load("metrics.count_error"), **ids)):
         for table in ("metrics.count_change", "metrics.count_error_by_slot"):
             with progress.step(table, poll=store.engine.percent_done):
@@ -117,12 +120,12 @@ def compare(store: Store, release_id: str, unprotected_id: str, progress: Progre
             store.clear(Query.load(table), **ids)
             store.insert(table, frame.with_columns(**{name: pl.lit(value) for name, value in ids.items()}))
             store.check_grain(Query.load(table), **ids)
-    return load(store, release_id, unprotected_id)
+    return load(store, release_id, other_id)
 
 
-def load(store: Store, release_id: str, unprotected_id: str) -> CountUtility:
+def load(store: Store, release_id: str, other_id: str) -> CountUtility:
     """A comparison that the lab has."""
-    ids = {"release_id": release_id, "unprotected_id": unprotected_id}
+    ids = {"release_id": release_id, "unprotected_id": other_id}
     errors, by_hour, by_cell = (
         store.relation(Query.load(f"metrics.{table}"), **ids).drop(*ids)
         for table in ("count_error", "count_error_by_hour", "count_error_by_cell")
@@ -137,15 +140,15 @@ def load(store: Store, release_id: str, unprotected_id: str) -> CountUtility:
         "cells without coordinates: there is no distance on the map" if not seen else None,
     )
     return CountUtility(
-        release_id, unprotected_id, errors.sort(order), by_hour, by_cell, tuple(note for note in notes if note)
+        release_id, other_id, errors.sort(order), by_hour, by_cell, tuple(note for note in notes if note)
     )
 
 
-def _refuse_others(store: Store, release_id: str, unprotected_id: str) -> None:
+def _refuse_others(store: Store, release_id: str, other_id: str) -> None:
     """Two tables of the same slots and cells, or none that could be compared row by row."""
     columns = ("index_id", "index_name", "starts", "tz", "slot_seconds", "slots")
     both = []
-    for name in (release_id, unprotected_id):
+    for name in (release_id, other_id):
         found = store.rows(f"select {', '.join(columns)} from counts.release where release_id = $id", id=name)  # noqa: S608
         if not found:
             known = [known for (known,) in store.rows("select release_id from counts.release")]
@@ -155,11 +158,11 @@ def _refuse_others(store: Store, release_id: str, unprotected_id: str) -> None:
         one, other = (release[name] for release in both)
         if one != other:
             raise UtilityError(
-                f"releases {release_id} and {unprotected_id} differ in {name} ({one} and {other}): a published table "
+                f"releases {release_id} and {other_id} differ in {name} ({one} and {other}): a published table "
                 "is compared with the one it was made from, of the same cells and slots"
             )
-    if not store.rows("select 1 from counts.occupancy where release_id = $id limit 1", id=unprotected_id):
-        raise UtilityError(f"release {unprotected_id} has no count: there is nothing to compare with")
+    if not store.rows("select 1 from counts.occupancy where release_id = $id limit 1", id=other_id):
+        raise UtilityError(f"release {other_id} has no count: there is nothing to compare with")
 
 
 def _errors(slots: pl.DataFrame, distances: pl.DataFrame, medians: dict[str, float], seed: int) -> pl.DataFrame:

@@ -25,6 +25,8 @@ TERMS = {
     "Nights and days are first paired one by one, then whole trajectories. Lines on bars are 95% intervals.",
     "Yardsticks": "What needs no skill: joining the slots at random (shuffle), and assuming that nobody moves unless "
     "the counts force it (stay). What an attack gets beyond them, it has learned about people.",
+    "Control": "The same tracks, paired with people who are not meant: people who are not in the release, or where "
+    "there are too few of them, the half of its people that tracks were not taken for. What chance alone gives.",
     "Unique and distinct": "By the set of the one to five most frequent cells. Unique: share of tracks whose set no "
     "other track has. Distinct: number of different sets, divided by the number of tracks.",
     "Optimality gap": "How much less than the matching that an attack found any matching could cost at most, "
@@ -125,6 +127,8 @@ def _summary(best: dict[str, Any] | None, unique: pl.DataFrame, runs: Runs) -> C
             [f", joining slots at random {words.share(best['shuffle'])}. "] if best["shuffle"] is not None else [". "]
         )
         parts.append(_verdict(best))
+    if best["control"] is not None:
+        parts.append(f" Against people who are not meant, chance alone gives {words.share(best['control'])}.")
     return parts
 
 
@@ -161,7 +165,8 @@ def _accuracy(answer: Answer, release: Published, runs: Runs) -> Html | None:
         chart.html(),
         answer,
         note="Accuracy after each stage of the recovery: nights by themselves, whole days by themselves, and all days "
-        f"linked into one trajectory. Tracks and people are paired by the {runs.pairing} pairing.",
+        f"linked into one trajectory. Tracks and people are paired by the {runs.pairing} pairing. Control, in the "
+        "table, is the accuracy over the whole period against people who are not meant: what chance alone gives.",
         show={**runs.show, "level": lambda stage: STAGES.get(stage, str(stage))},
         heads={"level": "Stage"},
     )

@@ -1,0 +1,24 @@
+-- metrics.control: what a run scores against people whom it cannot have recovered: what chance alone gives.
+--
+-- A track that looks like anybody's life is near somebody's, so tracks are also paired with people who are not
+-- meant, over the whole period, by the same pairing, and scored as in metrics.recovery. Whom that is:
+--   other people  people who are not in the release, as many as it has, gridded and slotted as it is, drawn
+--                 with the seed among those covered as well as its own; empty slots are filled as with
+--                 static, unless the release fills none
+--   other half    where the lab has fewer others: the release's own people in two halves, drawn with the seed;
+--                 tracks taken for one half are paired with the other. These are in the data, so chance has
+--                 more to find, and each half is smaller, so it has fewer to choose from
+-- A score that is no better than its control says nothing about the people in the release.
+--
+-- grain:      run_id, metric, level, pairing
+-- written by: trajlab.metrics
+-- columns:
+--   run_id      VARCHAR  the run, see study.run
+--   metric      VARCHAR  accuracy, levenshtein or error_m, see metrics.recovery
+--   level       INTEGER  3: over the whole period
+--   pairing     VARCHAR  how tracks were paired with people, see metrics.pair
+--   control_of  VARCHAR  who the control is: other people or other half, see above
+--   people      BIGINT   people that the mean is over
+--   estimate    DOUBLE   the mean
+--   low         DOUBLE   lower end of its 95 % bootstrap interval over these people
+--   high        DOUBLE   upper end of that interval
