@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 import trajlab as tl
 from trajlab.errors import AttackError, LabError, ReleaseError, SlotError, UnknownNameError
+from trajlab.figures import draw
 from trajlab.study.run import Study, study
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -45,7 +46,7 @@ def bars(found: Study) -> list[str]:
 def test_a_row_is_a_score_of_one_setting_as_the_lab_keeps_it(lab: tl.Lab, coarser: Study) -> None:
     table = coarser.table
     assert coarser.factors == ("index",)
-    assert table.columns[:5] == ["index", "slot_minutes", "people", "cells", "attack"]
+    assert table.columns[:5] == ["index", "slot_minutes", "people", "recipe", "cells"]
     assert not table.select("index", "attack", "of", "metric", "level", "pairing").is_duplicated().any()
     assert table["index"].unique(maintain_order=True).to_list() == ["square:1000", "square:4000"]
     kept = lab.sql(
@@ -73,6 +74,20 @@ def test_every_combination_of_factors_and_attacks_is_there(lab: tl.Lab) -> None:
     assert found.table["attack"].unique(maintain_order=True).to_list() == ["xu2017", "stay"]
     # Two factors of two settings each, and two attacks: four rows of two charts, two settings along the axis of each.
     assert len(bars(found)) == 4 * 2 * (3 + 5)
+
+
+def test_protection_is_a_factor_and_stands_beside_the_counts_as_they_are(lab: tl.Lab) -> None:
+    found = study(lab, index="square:4000", slot="3h", protect=[None, "suppress:2", "suppress:5"])
+    assert found.factors == ("recipe",)
+    assert "What protection changes" in found.chart()
+    side = lab.table("report.protection").filter(attack="xu2017", protection="suppress").sort("strength")
+    assert side["strength"].to_list() == [2.0, 5.0]
+    plain = found.table.filter(recipe="", metric="accuracy", level=3, pairing="optimal")["estimate"].item()
+    assert side["unprotected"].to_list() == [plain, plain]
+    shown = found.table.filter(recipe="suppress:5", metric="accuracy", level=3, pairing="optimal")["estimate"].item()
+    assert side["estimate"][1] == shown
+    drawn = draw(lab, "protection-suppress", release=side["unprotected_id"][0]).answer
+    assert drawn.filter(series="xu2017")["x"].to_list() == [2, 5]
 
 
 def test_settings_of_the_release_are_the_same_throughout(lab: tl.Lab) -> None:
@@ -176,6 +191,8 @@ def test_other_formats_are_refused(coarser: Study, tmp_path: Path, name: str) ->
         ({"people": [10, 20], "fil": "static"}, UnknownNameError, "no setting of a release named 'fil'"),
         ({"people": [10, 20], "fill": "magic"}, UnknownNameError, "no fill named 'magic'"),
         ({"slot": ["30min", "7min"]}, SlotError, "does not divide a day"),
+        ({"protect": ["suppress:2", "supress:5"]}, UnknownNameError, "no protection named 'supress'"),
+        ({"protect": ["suppress:2", "suppress:2"]}, ReleaseError, "varies nothing"),
         ({"people": [10, 20], "index": "cubes:3"}, UnknownNameError, "no spatial index named 'cubes'"),
     ],
 )
@@ -201,8 +218,8 @@ def test_people_who_are_not_covered_are_not_there_to_be_asked_for() -> None:
 
 def test_a_release_that_cannot_be_attacked_is_refused_before_any_attack(lab: tl.Lab) -> None:
     runs = len(lab.table("study.run"))
-    with pytest.raises(AttackError, match=r"xu2017 on square:3000, 180 min, everybody: .*totals differ"):
-        study(lab, index=["square:3000", "square:4000"], slot="3h", min_count=3)
+    with pytest.raises(AttackError, match=r"xu2017 on square:3000, 180 min, everybody: .*at least two of them"):
+        study(lab, index=["square:3000", "square:4000"], slot="3h", days=1)
     assert len(lab.table("study.run")) == runs
 
 

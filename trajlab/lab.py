@@ -494,18 +494,31 @@ class Lab:
         index: str | Sequence[str] = "square:500",
         slot: str | int | dt.timedelta | Sequence[str | int | dt.timedelta] = "30min",
         people: int | Sequence[int | None] | None = None,
+        protect: str | Sequence[str | None] | None = None,
         seed: int = 0,
         pairing: str = "both",
         **settings: Any,
     ) -> Study:
-        """Vary cells, slots or people, all else equal, and attack each release (xu2017, section 5.3).
+        """Vary cells, slots, people or protection, all else equal, and attack each release (xu2017, section 5.3).
 
-        Give what is to vary as a list. `settings` are those of `release`. The result has a `table`,
-        a `chart()` and `save("study.svg")`; releases and runs are kept in the lab and made once.
+        Give what is to vary as a list; a recipe of `protect` is a text such as "suppress:15" or "suppress:15 round:5",
+        None for counts as they are (`report.protection` puts them side by side). `settings` are those of `release`.
+        The result has a `table`, a `chart()` and `save("study.svg")`; releases and runs are kept in the lab and
+        made once.
         """
         from trajlab.study.run import study
 
-        return study(self, attack=attack, index=index, slot=slot, people=people, seed=seed, pairing=pairing, **settings)
+        return study(
+            self,
+            attack=attack,
+            index=index,
+            slot=slot,
+            people=people,
+            protect=protect,
+            seed=seed,
+            pairing=pairing,
+            **settings,
+        )
 
     def utility(
         self,

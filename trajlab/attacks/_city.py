@@ -69,7 +69,8 @@ class City:
     def _know(self, release: Release) -> None:
         """What is known of the counts; they are `exact` where nobody can be outside either."""
         known = release.known()
-        self.low, self.high = known.low[:, self.order], known.high[:, self.order]
+        self.low = known.low[:, self.order]
+        self.high = np.maximum(np.minimum(known.high[:, self.order], self.people), self.low)
         self.exact = known.exact and bool((self.low.sum(axis=1) == self.people).all())
         self.places = self.cells + (not self.exact)
         spacing = 1.0 if self.exact else neighbour_distance(release.xy())

@@ -15,7 +15,8 @@ def whole_tables(release: Release, order: npt.NDArray[np.int32], *, at_rest: boo
     `at_rest` keeps from slot to slot what the bounds allow, otherwise each slot is as likely as can be by itself.
     """
     known, people = release.known(), release.people
-    low, high = known.low[:, order], known.high[:, order]
+    low = known.low[:, order]
+    high = np.maximum(np.minimum(known.high[:, order], people), low)
     if known.exact and bool((low.sum(axis=1) == people).all()):
         return low
     noisy, weight = not np.isinf(known.price), listed_share(release)[order]

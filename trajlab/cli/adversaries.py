@@ -184,9 +184,10 @@ def _smallest_options(c: argparse.ArgumentParser) -> None:
 
 
 def study(args: argparse.Namespace) -> None:
-    """Vary cells, slots or people, attack each release, and draw what changes (xu2017, figures 9 to 11).
+    """Vary cells, slots, people or protection, attack each release, and draw what changes (xu2017, figures 9 to 11).
 
-    Give several values to what is to vary: --index square:250 square:500 square:1000.
+    Give several values to what is to vary: --index square:250 square:500 square:1000, or --protect none suppress:5
+    suppress:10 "suppress:5 round:5".
     """
     given = {"tz": args.tz, "start": args.start, "days": args.days, "fill": args.fill, "coverage": args.coverage}
     if args.output:
@@ -197,6 +198,7 @@ def study(args: argparse.Namespace) -> None:
             index=args.index,
             slot=args.slot,
             people=args.people,
+            protect=[None if recipe == "none" else recipe for recipe in args.protect],
             seed=args.seed,
             pairing=args.pairing,
             **given,
@@ -212,6 +214,7 @@ def _study_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--index", nargs="+", default=["square:500"], help="kinds of cells (default: square:500)")
     c.add_argument("--slot", nargs="+", default=["30min"], help="lengths of a slot (default: 30min)")
     c.add_argument("--people", nargs="+", type=int, help="sizes of seeded samples (default: everybody)")
+    c.add_argument("--protect", nargs="+", default=["none"], help="recipes for the counts (default: none)")
     c.add_argument("--fill", default="static", help="static or linear (default: static)")
     c.add_argument("--tz", help="local zone (default: the zone of the records)")
     c.add_argument("--start", help="first local day (default: that of the first record)")

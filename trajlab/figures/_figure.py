@@ -47,7 +47,7 @@ class Figure:
     @property
     def rows(self) -> dict[str, str]:
         """Which rows of the relation are this figure's: all, or those of its number."""
-        paper, _, number = self.name.partition("-fig")
+        paper, _, number = self.name.partition("-fig" if "-fig" in self.name else "-")
         return {} if self.relation == f"figures.{paper}_{number}" else {"figure": number}
 
 

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 STAGES = {1: "nights (#1)", 2: "days (#2)", 3: "everything (#3)"}
 YARDSTICKS = {"shuffle": "slots joined at random", "stay": "nobody moves"}
-_FACTORS = {"index": "the cells", "slot_minutes": "the length of a slot", "people": "the number of people"}
+_FACTORS = {
+    "index": "the cells",
+    "slot_minutes": "the length of a slot",
+    "people": "the number of people",
+    "recipe": "protection",
+}
 
 Row = tuple[str, list[tuple[str, Groups]]]
 
@@ -68,8 +73,9 @@ def _note(study: Study) -> str:
         "index": words.cells(fixed["index"]),
         "slot_minutes": f"slots of {words.span(fixed['slot_minutes'] * 60)}",
         "people": words.people(fixed["people"]),
+        "recipe": fixed["recipe"],
     }
-    kept = [text for name, text in same.items() if name not in study.factors and _one(study, name)]
+    kept = [text for name, text in same.items() if text and name not in study.factors and _one(study, name)]
     pairing = _pairing(study.table)
     paired = f" Tracks are paired with people by the {pairing} pairing." if pairing else ""
     return (
@@ -152,4 +158,6 @@ def _labels(study: Study, factor: str) -> dict[object, str]:
         return dict(zip(values, texts if len(set(texts)) == len(texts) else values, strict=True))
     if factor == "slot_minutes":
         return {value: words.span(value * 60) for value in values}
+    if factor == "recipe":
+        return {value: value or "counts as they are" for value in values}
     return {value: words.people(value) for value in values}

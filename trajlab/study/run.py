@@ -1,4 +1,4 @@
-"""What changes what an attack recovers: cells, slots or people varied, all else equal (xu2017, section 5.3).
+"""What changes what an attack recovers: cells, slots, people or protection varied (xu2017, section 5.3).
 
 `study(lab, index=["square:250", "square:500", "square:1000"])` makes one release for each
 setting, attacks each, and returns the scores as a table and a chart. Releases and runs are
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trajlab.release import Release
 
 Slot = str | int | dt.timedelta
-FACTORS = ("index", "slot_minutes", "people")
+FACTORS = ("index", "slot_minutes", "people", "recipe")
 """Columns of a study's table that a study can vary."""
 
 
@@ -38,7 +38,7 @@ FACTORS = ("index", "slot_minutes", "people")
 class Study:
     """The scores of a study, and the factors that it varied.
 
-    `table` has one row per setting, attack and score: `index`, `slot_minutes`, `people` and `cells` of
+    `table` has one row per setting, attack and score: `index`, `slot_minutes`, `people`, `recipe` and `cells` of
     the release, then `attack`, `of`, `metric`, `level`, `pairing`, `estimate`, `low`, `high`, the yardsticks
     `shuffle` and `stay`, and the ids under which the lab keeps them.
     """
@@ -70,10 +70,11 @@ class _Case:
     index: str
     slot: int
     people: int | None
+    protect: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         who = "everybody" if self.people is None else f"{self.people:,} people"
-        return f"{self.index}, {self.slot / 60:g} min, {who}"
+        return ", ".join([self.index, f"{self.slot / 60:g} min", who, *self.protect])
 
 
 def study(
@@ -83,13 +84,15 @@ def study(
     index: str | Sequence[str] = "square:500",
     slot: Slot | Sequence[Slot] = "30min",
     people: int | Sequence[int | None] | None = None,
+    protect: str | Sequence[str | None] | None = None,
     seed: int = 0,
     pairing: str = "both",
     **settings: Any,
 ) -> Study:
-    """Vary one of index, slot and people (or several, in all combinations) and attack each release.
+    """Vary one of index, slot, people and protect (or several, in all combinations) and attack each release.
 
-    Give what is to vary as a list. `settings` are those of `lab.release`, the same for every release; `seed`
+    Give what is to vary as a list; a recipe of `protect` is a text such as "suppress:15" or "suppress:15 round:5", None
+    for counts as they are. `settings` are those of `lab.release`, the same for every release; `seed`
     is that of samples and of attacks. Every release is made, and refused where an attack could
     not use it, before the first attack begins.
     """
@@ -100,6 +103,7 @@ def study(
             each_once("index", index),
             dict.fromkeys(map(slot_seconds, each_once("slot", slot))),
             [int(size) if isinstance(size, Integral) else size for size in each_once("people", people)],
+            dict.fromkeys(tuple((recipe or "").split()) for recipe in each_once("protect", protect)),
         )
     ]
     _check(lab, names, cases, seed, settings)
@@ -107,7 +111,7 @@ def study(
     made: list[str] = []
     for case in cases:
         steps.next(f"release with {case}")
-        release = lab.release(case.index, case.slot, people=case.people, seed=seed, **settings)
+        release = lab.release(case.index, case.slot, people=case.people, protect=case.protect, seed=seed, **settings)
         _check_release(lab, case, release, names)
         made.append(release.id)
     runs: list[tuple[int, str]] = []
@@ -131,17 +135,24 @@ def _check(lab: Lab, names: list[str], cases: list[_Case], seed: int, settings: 
     """Refuse what can be refused before anything is made."""
     if len(cases) < 2:
         raise ReleaseError(
-            "this study varies nothing: give index, slot or people as a list of at least two, "
+            "this study varies nothing: give index, slot, people or protect as a list of at least two, "
             'such as index=["square:500", "square:1000"]'
         )
     for name in names:
         attacks.load(name)
-    known = set(inspect.signature(type(lab).release).parameters) - {"self", "index", "slot", "people", "seed"}
+    known = set(inspect.signature(type(lab).release).parameters) - {
+        "self",
+        "index",
+        "slot",
+        "people",
+        "protect",
+        "seed",
+    }
     for setting in settings:
         if setting not in known:
             raise UnknownNameError("setting of a release", setting, known)
     for case in cases:
-        Settings(index=case.index, slot=case.slot, people=case.people, seed=seed, **settings)
+        Settings(index=case.index, slot=case.slot, people=case.people, protect=case.protect, seed=seed, **settings)
     largest = max((case.people for case in cases if case.people is not None), default=0)
     there = int(lab.sql("select count(distinct person) as people from records.fix")["people"][0])
     if largest > there:
@@ -161,6 +172,7 @@ def _collect(lab: Lab, cases: list[_Case], runs: list[tuple[int, str]]) -> Study
         {
             "index": [cases[n].index for n, _ in runs],
             "slot_minutes": [cases[n].slot / 60 for n, _ in runs],
+            "recipe": [" ".join(cases[n].protect) for n, _ in runs],
             "run_id": [run_id for _, run_id in runs],
         }
     )
@@ -169,11 +181,12 @@ def _collect(lab: Lab, cases: list[_Case], runs: list[tuple[int, str]]) -> Study
         runs=settings["run_id"].to_list(),
     ).sort("of", "metric", "level", "pairing")
     table = settings.join(scores, on="run_id", maintain_order="left_right")
-    first, last = ["index", "slot_minutes", "people", "cells"], ["release_id", "run_id"]
+    first, last = [*FACTORS, "cells"], ["release_id", "run_id"]
     table = table.select(*first, pl.exclude(*first, *last), *last)
     varied: dict[str, list[Any]] = {
         "index": [case.index for case in cases],
         "slot_minutes": [case.slot for case in cases],
         "people": [case.people for case in cases],
+        "recipe": [case.protect for case in cases],
     }
     return Study(tuple(name for name, values in varied.items() if len(set(values)) > 1), table)
