@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check browser wheel docs site bench soak examples clean
+.PHONY: help demo test check lint types suite browser wheel docs site bench soak examples clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
@@ -24,12 +24,20 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/trajlab demo demo
 
-test: check wheel
+# Two jobs at a time: the tests have two processes of their own, and what one core does meanwhile costs no time.
+test: $(READY)
+	$(MAKE) --jobs=2 lint suite types wheel
 
-check: $(READY)
+check: lint types suite
+
+lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(READY)
 	$(BIN)/mypy
+
+suite: $(READY)
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # What people look at, in Chromium: part of check where there is one, and by itself here, where there must be.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from conftest import tiny_lab
+from conftest import ingest_tiny, tiny_lab
 
 import trajlab as tl
 from trajlab import blank, schema
@@ -60,7 +60,7 @@ def test_the_lab_says_who_made_it(files):
 def test_without_the_variable_nothing_is_kept_and_the_lab_is_the_same(tmp_path, monkeypatch):
     monkeypatch.delenv(blank.VARIABLE)
     monkeypatch.setattr(blank, "_write", lambda *_: pytest.fail("kept without being asked"))
-    assert len(tiny_lab().table("records.person")) == 6
+    assert len(ingest_tiny().table("records.person")) == 6
 
 
 def test_the_name_of_the_blank_lab_follows_every_word(monkeypatch):
@@ -84,7 +84,7 @@ def test_a_blank_lab_that_cannot_be_used_is_done_without(tmp_path, monkeypatch, 
         else:
             duckdb.connect(str(file)).close()
     monkeypatch.setenv(blank.VARIABLE, str(cache))
-    with tiny_lab(tmp_path / "lab.duckdb") as lab:
+    with ingest_tiny(tmp_path / "lab.duckdb") as lab:
         assert len(lab.table("records.person")) == 6
 
 
@@ -98,3 +98,14 @@ def test_a_blank_lab_appears_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tl.open()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", [":memory:", "lab.duckdb"])
+def test_the_tiny_town_that_tests_copy_is_the_one_that_is_ingested(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    copied, ingested = tiny_lab(path), ingest_tiny()
+    tables = [table for table, query in schema.catalogue().items() if query.kind in ("table", "written")]
+    for table in tables:
+        rows = f"select * from {table} order by all"
+        assert copied.sql(rows).equals(ingested.sql(rows), null_equal=True), table
+    assert copied.sql("select count(*) from records.fix").item() == 82

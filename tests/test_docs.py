@@ -85,7 +85,7 @@ spatial.__path__.append({str(tmp_path)!r})
 lab = tl.open(":memory:")
 lab.ingest(tl.simulate(people=5, days=1), tz="Europe/Lisbon")
 assert lab.release(index="band:5", slot="1h").people == 5
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "band", "tests/laws/test_spatial.py"]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "band:5", "tests/laws/test_spatial.py"]))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

@@ -13,7 +13,7 @@ import time
 import duckdb
 import polars as pl
 import pytest
-from conftest import TINY, tiny_lab
+from conftest import TINY, ingest_tiny, tiny_lab
 from polars.testing import assert_frame_equal
 
 import trajlab as tl
@@ -182,7 +182,7 @@ def test_a_full_disk_changes_nothing(tmp_path):
     done = run(
         f"""
         import numpy as np, polars as pl, trajlab as tl
-        n = 1_000_000
+        n = 300_000
         rng = np.random.default_rng(0)
         frame = pl.DataFrame({{
             "uid": rng.integers(0, 1000, n).astype(str),
@@ -205,7 +205,7 @@ def test_a_kill_in_the_middle_of_ingest_leaves_nothing_half_done(tmp_path, after
     tiny_lab(file).close()
     code = f"""
 import numpy as np, polars as pl, trajlab as tl
-n = 8_000_000
+n = 4_000_000
 rng = np.random.default_rng(0)
 frame = pl.DataFrame({{"uid": rng.integers(0, 1000, n).astype(str),
     "ts": pl.Series(1.7e9 + rng.random(n) * 1e6).cast(pl.Int64), "lat": 38 + rng.random(n), "lng": -9 + rng.random(n)}})
@@ -301,13 +301,19 @@ def test_a_lab_opened_for_reading_changes_nothing(tmp_path):
         lab.release(index="h3:8", slot="3h")
 
 
-@pytest.mark.parametrize("after", [0.3, 0.7, 1.0, 1.4])
-def test_ctrl_c_ends_with_130_and_all_or_nothing(tmp_path, after):
-    file, city = tmp_path / "lab.duckdb", tmp_path / "city.parquet"
-    tiny_lab(file).close()
+@pytest.fixture(scope="module")
+def city(tmp_path_factory):
     from trajlab.simulation import write
 
-    write(city, people=1500, days=7)
+    file = tmp_path_factory.mktemp("city") / "city.parquet"
+    write(file, people=1500, days=7)
+    return file
+
+
+@pytest.mark.parametrize("after", [0.3, 0.7, 1.0, 1.4])
+def test_ctrl_c_ends_with_130_and_all_or_nothing(tmp_path, city, after):
+    file = tmp_path / "lab.duckdb"
+    tiny_lab(file).close()
     command = [sys.executable, "-m", "trajlab", "ingest", str(file), str(city), "--tz", "Europe/Lisbon"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as ingest:
         time.sleep(after)
@@ -329,7 +335,7 @@ def test_ctrl_c_ends_with_130_and_all_or_nothing(tmp_path, after):
 @pytest.mark.parametrize("name", ["study", "report", "study.2024", "Records", "COUNTS.v2", "lab", "temp", "it's"])
 def test_a_lab_may_have_any_name(tmp_path, name):
     file = tmp_path / f"{name}.duckdb"
-    with tiny_lab(file) as lab:
+    with ingest_tiny(file) as lab:
         release = lab.release(index="square:1000", slot="3h")
     with tl.open(file, read_only=True) as lab:
         assert lab.published(release.id).counts.equals(release.counts)
@@ -463,9 +469,9 @@ def ingest_into(file, source):
 def test_of_two_who_make_one_lab_at_once_none_loses_what_it_was_told_to_have(tmp_path, sources):
     from trajlab.simulation import write
 
-    write(tmp_path / "good.parquet", people=300, days=7)
+    write(tmp_path / "good.parquet", people=100, days=7)
     (tmp_path / "bad.parquet").write_bytes(b"no Parquet")
-    for attempt in range(4):
+    for attempt in range(3):
         file = tmp_path / f"lab{attempt}.duckdb"
         running = [ingest_into(file, tmp_path / f"{source}.parquet") for source in sources]
         said = [process.communicate() for process in running]
@@ -474,7 +480,7 @@ def test_of_two_who_make_one_lab_at_once_none_loses_what_it_was_told_to_have(tmp
         assert not any("Traceback" in error for _, error in said)
         if 0 in codes:
             with tl.open(file, read_only=True) as lab:
-                assert lab.sql("select count(*) from records.fix").item() == 300 * 7 * 48
+                assert lab.sql("select count(*) from records.fix").item() == 100 * 7 * 48
         else:
             assert not file.exists()
 
