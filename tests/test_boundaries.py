@@ -63,19 +63,8 @@ MAY_IMPORT = {
         *("store", "scratch"),
     },
     "cubes": {
-        *(
-            "cubes",
-            "attacks.__init__",
-            "attacks.run",
-            "errors",
-            "ids",
-            "progress",
-            "query",
-            "release",
-            "risk",
-            "settings",
-            "store",
-        ),
+        *("cubes", "attacks.__init__", "attacks.run", "errors", "ids", "progress", "protect", "query", "release"),
+        *("risk", "settings", "store"),
     },
     "schedule": {
         *("schedule", "errors", "ids", "lab", "progress", "query", "release", "risk", "settings", "store", "study"),

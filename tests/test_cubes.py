@@ -72,8 +72,9 @@ def test_weights_are_summed_to_a_millionth_and_people_are_counted(city):
 
 def test_one_device_that_stands_for_five_does_not_pass_a_threshold_of_five(tiny):
     tiny.people(pl.DataFrame({"uid": PEOPLE, "factor": [5.13] * 6, "town": ["here"] * 6}))
-    cube = tiny.cube(MADE, "town", weights="factor", min_count=5)
-    assert tiny.table("counts.cube", cube_id=cube.id)["people"].min() is None  # five are never in one cell
+    with pytest.raises(ReleaseError, match="no group has a count of 5 people or more: there is nothing to publish"):
+        tiny.cube(MADE, "town", weights="factor", min_count=5)  # five are never in one cell
+    assert not len(tiny.table("study.cube"))
     for least in (2, 3):
         cube = tiny.cube(MADE, "town", weights="factor", min_count=least)
         for table in SUMMED:
@@ -97,6 +98,48 @@ def test_a_cube_does_not_depend_on_the_order_of_rows_or_on_threads(tmp_path):
     assert all(once.equals(again) for once, again in zip(*found, strict=True))
 
 
+@pytest.mark.parametrize("recipe", [("suppress:3",), ("suppress:3:secondary",), ("generalise:h3:7", "suppress:3")])
+def test_the_counts_of_each_group_are_those_of_its_protected_release(city, recipe):
+    cube = city.cube({"index": "h3:8", "slot": "1h"}, "home:square:10000", protect=recipe)
+    counts = [word for word in recipe if word.startswith("suppress")]
+    assert cube.recipe == tuple(counts)
+    by_group = {}
+    for value in city.sql("select distinct value from counts.cube where cube_id = $id", id=cube.id)["value"]:
+        group = ("home:square:10000", value)
+        by_group[value] = city.release("h3:8", "1h", group=group, protect=recipe)
+    assert by_group
+    for value, release in by_group.items():
+        rows = city.table("counts.cube", cube_id=cube.id, value=value)
+        assert rows.select("slot", "cell", "people").equals(release.counts)
+        assert rows["people"].min() >= 3
+        flows = city.table("counts.flow_cube", cube_id=cube.id, value=value)
+        assert flows.select("slot", "origin", "destination", "people").equals(release.flows)
+
+
+def test_a_cube_of_a_protected_release_is_protected_like_it_and_of_the_same_people(city):
+    release = city.release("h3:8", "1h", protect=["generalise:h3:7", "suppress:4"])
+    cube = city.cube(release, "home:square:10000")
+    assert cube.recipe == ("suppress:4",)
+    assert cube.release_id == city.release("h3:7", "1h").id
+    assert city.table("counts.cube", cube_id=cube.id)["people"].min() >= 4
+    assert cube == city.cube({"index": "h3:7", "slot": "1h"}, "home:square:10000", protect="suppress:4")
+
+
+def test_groups_of_which_nothing_is_left_are_noted_and_attacks_name_them(city):
+    cube = city.cube({"index": "h3:8", "slot": "1h"}, "home:square:10000", protect="suppress:5")
+    left = city.sql("select count(distinct value) from counts.cube where cube_id = $id", id=cube.id).item()
+    assert 0 < left < cube.groups
+    assert f"{cube.groups - left} of {cube.groups} groups have no count left" in cube.notes
+    runs = city.attack_cube(cube, "stay", pairing="greedy")
+    assert len(runs.runs) == left
+    assert len(runs.refused) == cube.groups - left
+    assert all("leaves no count of this release" in reason for reason in runs.refused.values())
+    (whole,) = city.table("report.cube_recovery", cube_id=cube.id, scope="all").to_dicts()
+    assert (whole["groups"], whole["attacked_groups"], whole["people"]) == (cube.groups, left, 60)
+    risk = city.risk_cube(cube, "top:1")  # about traces that would have to leak: nothing published changes it
+    assert sum(answer.people for answer in risk.answers.values()) == 60
+
+
 def test_people_of_whom_nothing_is_known_are_a_group_and_a_note_says_so(tiny):
     tiny.people(HOMES)
     cube = tiny.cube(MADE, "works")
@@ -110,7 +153,6 @@ def test_too_many_groups_and_groups_of_one_are_warned_of(tiny):
     many, alone = tiny.cube(MADE, "name").notes
     assert many.startswith("warning: name makes 6 groups of 6 people, more than one for every 10")
     assert alone.startswith("warning: 6 groups are of one person, whose counts are that person's whole trace")
-    assert len(tiny.cube(MADE, "name", min_count=2).notes) == 1
 
 
 def test_the_same_cube_is_made_once_and_another_after_people_changed(tiny):
@@ -139,9 +181,15 @@ def test_the_same_cube_is_made_once_and_another_after_people_changed(tiny):
          "weights 'factor': 2 of 6 people have less than 0"),
         ({"by": "home", "weights": "factor", "factor": ["1", "1e300", "1", "1", "2", "3"]}, ReleaseError,
          "weights 'factor': 1 of 6 people have more than 1,000,000,000"),
+        ({"by": "home", "weights": "factor", "protect": "suppress:2:secondary"}, ReleaseError,
+         "weights are published as they are, so suppress:2:secondary beside them protects nothing: use suppress alone"),
+        ({"by": "home", "protect": "suppress:2", "min_count": 2}, ReleaseError,
+         "min_count=2 leaves out counts before they are protected: put suppress:2 into protect instead, in its place"),
+        ({"by": "home", "protect": "suppress:7"}, ReleaseError,
+         "no group has a count of 7 people or more: there is nothing to publish"),
         ({"by": "home", "min_count": 0}, ReleaseError, "min_count must be a whole number, 1 or more, not 0"),
     ],
-    ids=["column", "weights", "missing", "text", "negative", "heavy", "min_count"],
+    ids=["column", "weights", "missing", "text", "negative", "heavy", "protected", "both", "nothing", "min_count"],
 )  # fmt: skip
 def test_a_cube_that_makes_no_sense_is_refused(tiny, asked, error, text):
     tiny.people(

@@ -193,6 +193,7 @@ class Lab:
         *,
         weights: str | None = None,
         min_count: int | None = None,
+        protect: str | Sequence[str] = (),
     ) -> Cube:
         """Counts and flows by an attribute of people: place by hour by home area, as statistical offices publish them.
 
@@ -200,12 +201,16 @@ class Lab:
         home:zones or home:h3:6, for where people spend most nights, or a column of `people`; those who have no value
         are the group "unknown". `weights` is a column that says how many people each stands for: its sum is
         `weighted`. Counts of fewer than `min_count` different people are left out (as in the release, unless
-        you say), whatever they weigh. Counts are in `counts.cube`, flows in `counts.flow_cube`.
+        you say), whatever they weigh. `protect` is a recipe as in `release`, that of the release unless you say:
+        cells and slots become larger before people are divided, the counts of each group go through the rest.
+        Counts are in `counts.cube`, flows in `counts.flow_cube`.
         """
         from trajlab.cubes import make_cube
 
         made = self.release(**release) if isinstance(release, Mapping) else self._given(release)
-        return make_cube(self._store, made.id, by, weights=weights, min_count=min_count, progress=self._progress)
+        return make_cube(
+            self._store, made.id, by, weights=weights, min_count=min_count, protect=protect, progress=self._progress
+        )
 
     def attack_cube(
         self, cube: Cube | str, attack: str, *, seed: int = 0, pairing: str = "both", **settings: Any

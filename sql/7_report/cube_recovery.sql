@@ -1,14 +1,15 @@
--- report.cube_recovery: how much an attack recovers from a cube: of each group, of all groups, and of the plain counts.
+-- report.cube_recovery: how much an attack recovers from a cube: of each group, of all groups, and of everybody's counts.
 --
 -- Accuracy is the share of slots in which a recovered track is in the cell of the person it is paired with, mean over
 -- people. Scopes:
 --   group    one group, attacked as a table of its own; without an estimate where it cannot be, and `reason` says why
 --   all      the people of all groups that were attacked; its interval is normal, each group's variance its own
---   release  the plain counts of the release under the same attack and seed, where that was run
+--   release  the counts of everybody, protected in the same way, under the same attack and seed, where that was run
 -- People of a group of one are in no estimate: their counts are their trace.
 --
 -- grain:   cube_id, attack, settings, seed, pairing, scope, value
--- reads:   study.cube, study.cube_run, study.grouping, metrics.recovery, metrics.person_recovery, study.run
+-- reads:   study.cube, study.cube_run, study.grouping, study.release, counts.release, metrics.recovery,
+--          metrics.person_recovery, study.run
 -- shards by: cube_id
 -- view:    yes
 -- columns:
@@ -123,9 +124,19 @@ plain_run as (
     from study.cube_run as attacked
     join study.run as group_run on group_run.run_id = attacked.run_id
     join study.cube as cube on cube.cube_id = attacked.cube_id
+    join study.release as made on made.unprotected_id = cube.release_id
+    join counts.release as release
+        on release.release_id = made.release_id
+        and trim(regexp_replace(release.recipe, '(^| )(generalise|slots):[^ ]+', '', 'g')) = cube.recipe
     join study.run as run
-        on run.release_id = cube.release_id
+        on run.release_id = release.release_id
         and run.attack = attacked.attack and run.seed = attacked.seed and run.settings = group_run.settings
+),
+
+one_plain_run as (
+    select cube_id, attack, settings, seed, run_id, release_id
+    from plain_run
+    qualify row_number() over (partition by cube_id, attack, settings, seed order by release_id) = 1
 ),
 
 every_scope as (
@@ -190,7 +201,7 @@ every_scope as (
         yardstick.shuffle,
         yardstick.stay,
         null as reason
-    from plain_run as plain
+    from one_plain_run as plain
     join study.cube as cube on cube.cube_id = plain.cube_id
     join study.grouping as grouping on grouping.grouping_id = cube.grouping_id
     join metrics.recovery as score

@@ -4,9 +4,11 @@
 -- written by: trajlab.cubes
 -- publish:    yes
 -- columns:
---   cube_id      VARCHAR  the cube: a digest of the groups, the weights and the smallest count
+--   cube_id      VARCHAR  the cube: a digest of the groups, the weights and what is left out
 --   release_id   VARCHAR  the release whose people are divided
 --   grouping_id  VARCHAR  the division into groups, see study.grouping
 --   attribute    VARCHAR  what people are divided by: home:<index>, or a column of the people table
 --   weights      VARCHAR  the column of the people table that says how many people each stands for; null without
 --   min_count    INTEGER  smaller counts are left out
+--   recipe       VARCHAR  the protections that the counts of each group went through, in order, with blanks between;
+--     empty where there are none

@@ -24,7 +24,13 @@ def cube(args: argparse.Namespace) -> None:
         for knowledge in args.risk:
             parse_question(knowledge, seed=args.seed, sample=None, settings={})
     with opened(args, must_exist=True) as lab:
-        made = lab.cube(only_release(lab, args.release), args.by, weights=args.weights, min_count=args.min_count)
+        made = lab.cube(
+            only_release(lab, args.release),
+            args.by,
+            weights=args.weights,
+            min_count=args.min_count,
+            protect=args.protect,
+        )
         counted = lab.sql(
             "select count(*), coalesce(sum(people), 0)::bigint from counts.cube where cube_id = $id", id=made.id
         )
@@ -68,6 +74,14 @@ def _cube_options(c: argparse.ArgumentParser) -> None:
         "--min-count",
         type=int,
         help="leave out counts of fewer different people, whatever they weigh (default: as in the release)",
+    )
+    c.add_argument(
+        "--protect",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="TEXT",
+        help="what is done to the counts of each group, as in `trajlab release`, such as suppress:15",
     )
     c.add_argument("--attack", help="attack every group, such as dsilva2024")
     c.add_argument(

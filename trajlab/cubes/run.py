@@ -14,20 +14,18 @@ import polars as pl
 
 from trajlab import attacks
 from trajlab.attacks.run import run
-from trajlab.errors import ReleaseError
+from trajlab.cubes import groups_by_size, settings_of
+from trajlab.errors import ProtectionError, ReleaseError
 from trajlab.release import groups
 from trajlab.release.grid import records_fingerprint
-from trajlab.release.making import Settings, make_release
+from trajlab.release.making import make_release
 from trajlab.risk import run as risk
 from trajlab.risk import traces
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from trajlab.attacks.run import Run
     from trajlab.cubes import Cube
     from trajlab.progress import Progress
-    from trajlab.release import Release
     from trajlab.risk.run import Risk
     from trajlab.store import Store
 
@@ -69,13 +67,20 @@ def attack_groups(
 ) -> CubeRuns:
     """Attack each group of a cube, the largest first; what the lab has is not run again."""
     attacks.load(attack, **settings)  # one that does not exist is refused before groups are made
+    whole = settings_of(store, cube.release_id)
+    published = replace(whole, min_count=cube.min_count, protect=cube.recipe)
     runs: dict[str, Run] = {}
     refused: dict[str, str] = {}
     rows = []
-    for value, people, release in group_releases(store, cube, progress):
+    for value, people in _groups(store, cube):
+        release_id = None
         try:
+            release = make_release(store, replace(published, group=(cube.by, value)), progress)
+            release_id = release.id
+            if not len(release.counts):
+                raise ReleaseError("no count of this group is left")
             runs[value] = run(store, release, attack, seed=seed, settings=settings, pairing=pairing, progress=progress)
-        except ReleaseError as error:
+        except (ProtectionError, ReleaseError) as error:
             refused[value] = str(error).partition("cannot be attacked this way: ")[2] or str(error)
         rows.append(
             {
@@ -85,19 +90,19 @@ def attack_groups(
                 "seed": seed,
                 "value": value,
                 "people": people,
-                "release_id": release.id,
+                "release_id": release_id,
                 "run_id": runs[value].id if value in runs else None,
                 "reason": refused.get(value),
             }
         )
-    frame = pl.DataFrame(rows, schema_overrides={"run_id": pl.String, "reason": pl.String})
+    texts = dict.fromkeys(("release_id", "run_id", "reason"), pl.String)
     with store.transaction(f"attack {attack} on cube {cube.id}"):
         store.execute(
             "delete from study.cube_run where cube_id = $cube and attack = $attack and settings = $settings "
             "and seed = $seed",
             cube=cube.id, attack=attack, settings=rows[0]["settings"], seed=seed,
         )  # fmt: skip
-        store.insert("study.cube_run", frame)
+        store.insert("study.cube_run", pl.DataFrame(rows, schema_overrides=texts, infer_schema_length=None))
     return CubeRuns(cube.id, attack, seed, runs, refused)
 
 
@@ -114,7 +119,11 @@ def measure_groups(
 
     risk.parse_question(knowledge, seed=seed, sample=None, settings=settings)
     everybody = answer(cube.release_id)
-    answers = {value: answer(release.id) for value, _, release in group_releases(store, cube, progress)}
+    whole = replace(settings_of(store, cube.release_id), min_count=1)
+    answers = {
+        value: answer(make_release(store, replace(whole, group=(cube.by, value)), progress).id)
+        for value, _ in _groups(store, cube)
+    }
     ((in_full,),) = store.rows("select in_full from study.risk where risk_id = $id", id=everybody.id)
     frame = pl.DataFrame(
         {"value": list(answers), "risk_id": [found.id for found in answers.values()]},
@@ -136,10 +145,10 @@ def measure_groups(
     return CubeRisk(cube.id, knowledge, answers, everybody)
 
 
-def group_releases(store: Store, cube: Cube, progress: Progress) -> Iterator[tuple[str, int, Release]]:
-    """Each group of a cube with its people and its release, the largest first; refused where the lab has moved on."""
-    ((grouping_id, made, fingerprint),) = store.rows(
-        "select cube.grouping_id, made.settings, made.fingerprint from study.cube as cube "
+def _groups(store: Store, cube: Cube) -> list[tuple[str, int]]:
+    """The groups of a cube and their people, the largest first; refused where the lab has moved on since."""
+    ((grouping_id, fingerprint),) = store.rows(
+        "select cube.grouping_id, made.fingerprint from study.cube as cube "
         "join study.release as made using (release_id) where cube.cube_id = $id",
         id=cube.id,
     )
@@ -148,12 +157,4 @@ def group_releases(store: Store, cube: Cube, progress: Progress) -> Iterator[tup
             raise ReleaseError(f"records were ingested since cube {cube.id} was made: make its release and it again")
         if groups.divide(store, cube.release_id, cube.by).id != grouping_id:
             raise ReleaseError(f"people are in other groups since cube {cube.id} was made: make it again")
-    given = json.loads(made)
-    given["box"] = None if given["box"] is None else tuple(given["box"])
-    settings = replace(Settings(**given), min_count=cube.min_count)
-    found = store.rows(
-        "select value, count(*) from slots.member where grouping_id = $id group by value order by count(*) desc, value",
-        id=grouping_id,
-    )
-    for value, people in found:
-        yield value, people, make_release(store, replace(settings, group=(cube.by, value)), progress)
+    return groups_by_size(store, grouping_id)
