@@ -121,6 +121,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     lab.risk(release, "points:2")
     lab.risk(run, "top:2")
     lab.tradeoff(release, ["square:2000", "square:4000"], zones="zones", knowledge=["top:1", "points:2"], basis="slots")
+    lab.membership(release, sizes=[3], targets=4, groups=10, recipes=["exact", "suppress:2"])
     with lab._store.transaction("people"):
         traits.add(lab._store, HOMES, lab._progress)
     lab.cube(release, "home:zones")

@@ -58,6 +58,12 @@ MAY_IMPORT = {
         *("risk", "errors", "ids", "ingest", "progress", "query", "release.__init__", "release.truth", "store"),
         "version",
     },
+    # Numbers in, numbers out: only the verb reaches the lab.
+    "membership.run": {
+        *("membership", "errors", "ids", "progress", "query", "release.__init__", "release.truth", "store"),
+        "version",
+    },
+    "membership": {"membership", "errors", "settings"},
     "protect": {
         *("protect", "errors", "engine", "ids", "plain", "plugins", "progress", "query", "release", "risk.traces"),
         *("store", "scratch"),

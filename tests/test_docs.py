@@ -35,6 +35,7 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
 FOLLOWED = [
     "README.md",
     "docs/cubes.md",
+    "docs/membership.md",
     "docs/prepare.md",
     "docs/recovery.md",
     "docs/reidentification.md",

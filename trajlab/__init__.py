@@ -9,6 +9,7 @@ The stages, in the order in which data passes through them:
     release    what is published, and nothing else: all that an attack may see
     attacks    tracks recovered from a release, by matchings proved optimal -> attacks.track, attacks.step
     metrics    what was recovered, against the truth and beside yardsticks -> metrics.*, report.every_metric
+    membership whether it shows in the counts that somebody is among them -> metrics.membership
     utility    flows between zones before and after a generalisation, and risk against loss -> metrics.utility, tradeoff
     report     one page to look at
 

@@ -43,6 +43,10 @@ class RiskError(TrajlabError, ValueError):
     """A question about re-identification that cannot be asked, or not of these traces."""
 
 
+class MembershipError(TrajlabError, ValueError):
+    """A question about who is in a table that cannot be asked, or not of this release."""
+
+
 class ScheduleError(TrajlabError, ValueError):
     """A timetable that cannot be read, or a question about schedules that these records cannot answer."""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from trajlab.export import Exported
     from trajlab.figures import Drawn
     from trajlab.ingest import Ingested
+    from trajlab.membership.run import Membership
     from trajlab.prepare import Prepared, Recipe
     from trajlab.release import Release
     from trajlab.release.grid import Box
@@ -351,6 +352,37 @@ class Lab:
             settings=settings,
             progress=self._progress,
         )
+
+    def membership(
+        self,
+        release: Release | str,
+        *,
+        adversary: str = "reference",
+        reference: str | None = None,
+        sizes: Sequence[int] | None = None,
+        targets: int = 100,
+        groups: int = 100,
+        recipes: str | Sequence[str | Sequence[str]] | None = None,
+        seed: int = 0,
+    ) -> Membership:
+        """Whether it shows in the published table that a person is in it: a likelihood-ratio test.
+
+        Groups of people of the release are drawn, half of them with the target, counted, and published by the
+        release's own recipe, or by each of `recipes` (["exact", "suppress:10", "suppress:10, round:5"]) on the
+        same people. `sizes` are those of the groups (100, 1,000 and 10,000 unless you say, as far as there are
+        twice as many people). The adversary `reference` watched everybody in the earlier half of the period
+        (reference="earlier", the table is the later half), besides has the target's own trace ("period"), or has the
+        traces of every second person and the target's own ("people"). `release-only` has the table and the
+        target's own trace. AUC, advantage and the true positive rate at 1 % false positives are in
+        `metrics.membership`, targets in `metrics.membership_score`, the curve in `metrics.membership_roc`;
+        the same question twice is answered once. The release must be the lab's own.
+        """
+        from trajlab.membership.question import Question, parse_recipes
+        from trajlab.membership.run import measure
+
+        question = Question(adversary, reference, None if sizes is None else tuple(sizes), targets, groups, seed)
+        given = parse_recipes(recipes)
+        return measure(self._store, self._given(release), question, given, self._progress)
 
     def schedule(
         self,

@@ -23,6 +23,7 @@ ONE_MEANING = {
         "traces where true or protected ones are searched; table",
         {
             *("metrics.risk", "study.risk", "study.leak", "report.reidentification", "report.schedule_answer"),
+            *("metrics.membership", "study.membership"),
             *("metrics.count_error", "metrics.count_error_by_hour", "metrics.count_error_by_cell"),
         },
     ),

@@ -6,6 +6,7 @@ The flow, from files to a page to look at:
   trajlab release lab.duckdb --index h3:8 --slot 30min
   trajlab attack lab.duckdb dsilva2024
   trajlab risk lab.duckdb top:2 points:4
+  trajlab membership lab.duckdb
   trajlab schedule lab.duckdb grid:60min
   trajlab utility lab.duckdb square:1000 --zones h3:7
   trajlab sql lab.duckdb "select * from report.every_metric"
@@ -40,6 +41,7 @@ IN_ORDER = (
     "people",
     "protect",
     "risk",
+    "membership",
     "smallest",
     "schedule",
     "utility",

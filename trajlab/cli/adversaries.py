@@ -156,6 +156,64 @@ def _list_knowledge() -> str:
     return f"what may be known, settings in capitals, those with a value may be left out:\n{listing()}"
 
 
+def membership(args: argparse.Namespace) -> None:
+    """Ask whether it shows in the published table that a person is in it (a likelihood-ratio test).
+
+    Groups of people of the release are drawn, half of them with the target, counted and published by the
+    release's recipe. How well an adversary tells them apart is in metrics.membership: 0.5 is guessing for auc and
+    auc_pooled, 0 for advantage, 0.01 for tpr_at_1_percent. --recipe tries others on the same people.
+    """
+    with opened(args, must_exist=True) as lab:
+        found = lab.membership(
+            only_release(lab, args.release),
+            adversary=args.adversary,
+            reference=args.reference,
+            sizes=args.sizes,
+            targets=args.targets,
+            groups=args.groups,
+            recipes=args.recipe,
+            seed=args.seed,
+        )
+        watched = f", reference {found.reference}" if found.reference else ""
+        print(
+            f"membership in release {found.release_id}: adversary {found.adversary}{watched}, {args.targets:,} targets"
+        )
+        print(found.description)
+        show(found.table, "table", 60)
+
+
+def _membership_options(c: argparse.ArgumentParser) -> None:
+    list_in_help(c, _list_adversaries)
+    lab_options(c)
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument("--adversary", default="reference", help="reference or release-only, see below (default: reference)")
+    c.add_argument("--reference", help="what was watched: earlier, period or people, see below (default: earlier)")
+    c.add_argument(
+        "--sizes",
+        type=int,
+        nargs="+",
+        metavar="PEOPLE",
+        help="people in a group (default: 100, 1000 and 10000, as far as the release has twice as many)",
+    )
+    c.add_argument("--targets", type=int, default=100, help="people who are looked for (default: 100)")
+    c.add_argument("--groups", type=int, default=100, help="groups drawn, half of them with the target (default: 100)")
+    c.add_argument(
+        "--recipe",
+        action="append",
+        metavar="TEXT",
+        help="try these protections of counts, such as exact or 'suppress:10, round:5'; may be repeated "
+        "(default: the release's own)",
+    )
+    c.add_argument("--seed", type=int, default=0, help="another number, other targets and groups (default: 0)")
+
+
+def _list_adversaries() -> str:
+    from trajlab.membership.question import ADVERSARIES, REFERENCES
+
+    lines = ["adversaries:", *(f"  {name:<13} {text}" for name, text in ADVERSARIES.items())]
+    return "\n".join([*lines, "references:", *(f"  {name:<13} {text}" for name, text in REFERENCES.items())])
+
+
 def smallest(args: argparse.Namespace) -> None:
     """Find the fewest places at times that single one person out, and how the crowd thins out.
 
@@ -230,6 +288,7 @@ COMMANDS: Commands = {
     attack: _attack_options,
     people: _people_options,
     risk: _risk_options,
+    membership: _membership_options,
     smallest: _smallest_options,
     study: _study_options,
 }

@@ -1,0 +1,23 @@
+-- metrics.membership: how well an adversary tells from the published table whether a person is in it.
+--
+-- It is about the published counts: no trace has to leak. 0.5 is guessing for the two areas, 0 for the
+-- advantage, 0.01 for the last. Measures:
+--   auc               area under the ROC curve, target by target, the mean over targets: the chance that the score of
+--                     a table with the target exceeds that of one without
+--   auc_pooled        the same with the scores of all targets in one pot, as with one threshold for everybody
+--   advantage         largest difference of true and false positive rate, in one pot
+--   tpr_at_1_percent  true positive rate with at most 1 % false positives, in one pot
+-- Intervals are 95 %, from resampling targets and groups at once.
+--
+-- grain:      membership_id, measure
+-- written by: trajlab.membership.run
+-- columns:
+--   membership_id  VARCHAR  the question, see study.membership
+--   measure        VARCHAR  what is measured, see above
+--   about          VARCHAR  table: it is about the published counts
+--   group_size     INTEGER  people in a group
+--   drawn_groups   INTEGER  groups drawn, half of them with the target
+--   targets        INTEGER  people who were looked for
+--   estimate       DOUBLE   the value
+--   low            DOUBLE   lower end of its interval
+--   high           DOUBLE   upper end of its interval

@@ -1,0 +1,8 @@
+-- metrics.membership_roc: the ROC curve of a question about membership, the scores of all targets in one pot.
+--
+-- grain:      membership_id, false_positive_rate
+-- written by: trajlab.membership.run
+-- columns:
+--   membership_id        VARCHAR  the question, see study.membership
+--   false_positive_rate  DOUBLE   tables without the target that are taken for tables with, at most
+--   true_positive_rate   DOUBLE   tables with the target that are found then

@@ -1,0 +1,11 @@
+-- metrics.membership_score: how well each target is told to be in a table or not.
+--
+-- grain:      membership_id, person
+-- written by: trajlab.membership.run
+-- columns:
+--   membership_id  VARCHAR  the question, see study.membership
+--   person         INTEGER  the target, see records.person
+--   points         INTEGER  slots and cells that the adversary looks at
+--   auc            DOUBLE   area under the target's own ROC curve
+--   score_in       DOUBLE   median score of the tables with the target
+--   score_out      DOUBLE   median score of the tables without

@@ -1,0 +1,25 @@
+-- study.membership: every question about whether a person is in a table, for one recipe and one size of groups.
+--
+-- The game of "Knock Knock, Who's There?" (NDSS 2018): groups of people of the release are drawn, half of them with
+-- the target inside, and counted through the recipe. The adversary scores each table by a likelihood ratio.
+--
+-- grain:      membership_id
+-- written by: trajlab.membership.run
+-- columns:
+--   membership_id  VARCHAR  the question: a digest of everything below but the versions
+--   release_id     VARCHAR  the release whose people, cells and slots it is about
+--   adversary      VARCHAR  reference (watched others and the target) or release-only (has the table and the
+--                           target's trace)
+--   reference      VARCHAR  what was watched: earlier (everybody in the earlier half of the period), period (the same,
+--                           and the target's trace of the later half) or people (every second person, and the
+--                           target's trace); null for release-only
+--   recipe         VARCHAR  protections that counts went through, in order, or exact
+--   about          VARCHAR  table: numbers are about the published counts
+--   group_size     INTEGER  people in a group
+--   drawn_groups   INTEGER  groups drawn, half of them with the target
+--   targets        INTEGER  people who were looked for
+--   people         BIGINT   people that groups are drawn from
+--   first_slot     INTEGER  slot of the release at which the table begins
+--   slots          INTEGER  slots of the table
+--   seed           BIGINT   seed of targets, groups and noise
+--   versions       VARCHAR  JSON: versions of trajlab, numpy and scipy
