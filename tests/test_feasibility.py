@@ -489,3 +489,21 @@ def test_the_report_shows_the_statistics_where_they_were_built() -> None:
     assert page.count('<section id="feasibility">') == 1
     top = one(town, "metrics.singled_out", knowledge="random", points=4)["estimate"]
     assert f"{words.share(top)} of the people" in page  # type: ignore[arg-type]
+
+
+def test_a_failure_in_the_middle_leaves_the_lab_as_it_was(tiny, monkeypatch):
+    from trajlab.store import Store
+
+    release = tiny.release(index="square:1000", slot="3h", box=TINY_BOX)
+    build = Store.build
+
+    def fail(store, query, **params):
+        if query.table == "metrics.night_share":
+            raise RuntimeError("the power went")
+        build(store, query, **params)
+
+    monkeypatch.setattr(Store, "build", fail)
+    with pytest.raises(RuntimeError, match="the power went"):
+        tiny.feasibility(release)
+    for table in ("metrics.anonymity", "metrics.place_share", "slots.visit", "study.risk"):
+        assert tiny.sql(f"select count(*) as rows from {table}").item() == 0, table

@@ -42,7 +42,7 @@ class Store:
         read_only: bool = False,
     ) -> None:
         self.path = path = os.path.expanduser(path)  # noqa: PTH111
-        self._rehearsing = False
+        self._inside = False
         made_here = path != ":memory:" and not Path(path).exists()
         self.engine: Engine = engines.load(engine)(
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
@@ -80,13 +80,17 @@ class Store:
 
     @contextmanager
     def transaction(self, doing: str) -> Iterator[None]:
-        """All or nothing: what happens inside is kept as a whole or not at all."""
+        """All or nothing: what happens inside is kept as a whole or not at all, other transactions in it too."""
         with translate_errors(doing):
-            if self._rehearsing:
+            if self._inside:
                 yield
                 return
-            with self.engine.transaction():
-                yield
+            self._inside = True
+            try:
+                with self.engine.transaction():
+                    yield
+            finally:
+                self._inside = False
 
     @contextmanager
     def rehearsal(self, doing: str) -> Iterator[None]:
@@ -96,7 +100,7 @@ class Store:
             pass
 
         with translate_errors(doing):
-            self._rehearsing = True
+            self._inside = True
             try:
                 with self.engine.transaction():
                     yield
@@ -104,7 +108,7 @@ class Store:
             except Undo:
                 pass
             finally:
-                self._rehearsing = False
+                self._inside = False
 
     def build(self, query: Query, **params: object) -> None:
         """Replace this release's or run's rows of the query's table with fresh ones.

@@ -36,8 +36,8 @@ def build(store: Store, release_id: str, *, seed: int = 0, progress: Progress) -
     params = _params(store, release_id) | {"seed": str(seed)}
     if not store.rows("select 1 from slots.position where release_id = $id limit 1", id=release_id):
         raise MetricError(f"release {release_id} was made elsewhere: the lab does not know the people behind it")
-    _measure_singled_out(store, release_id, seed, progress)
     with store.transaction("feasibility"):
+        _measure_singled_out(store, release_id, seed, progress)
         for query in tables(params):
             with progress.step(query.table, poll=store.engine.percent_done):
                 store.build(query, **params)
