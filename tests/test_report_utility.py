@@ -122,3 +122,19 @@ def test_what_is_gone_has_no_line_and_names_are_escaped() -> None:
 
 def test_zones_without_a_place_are_not_drawn() -> None:
     assert flowmap.draw(pair(origin_polygon=None), ("before", "after")) is None
+
+
+def test_the_page_shows_the_error_of_published_tables_without_any_trade_off() -> None:
+    lab = tl.open(quiet=True)
+    lab.ingest(tl.simulate(people=60, days=1, seed=1), tz="Europe/Lisbon")
+    lab.count_utility(lab.release("h3:8", "1h"))  # beside itself: nothing to say
+    assert part(render(lab), "utility") == ""
+    few = lab.count_utility(lab.release("h3:8", "1h", protect=["suppress:3"]))
+    text = Page(part(render(lab), "utility")).text
+    assert "The error of the published table" in text
+    assert f"changes the published table by {words.share(few.error())} of its sum" in text
+    assert f"{words.share(few.error('hidden_people'))} of the people in its cells are not published" in text
+    assert "People who change cells" in text
+    assert "suppress:3" in text
+    assert f"\N{MINUS SIGN}{words.share(-few.error('total_bias'))}" in text
+    assert words.metres(few.error("distance_m")) in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from trajlab.report import flowmap, naming, words
@@ -24,6 +26,9 @@ TERMS = {
     "not common.",
     "Major flows": "The largest flows that make up 80% of everything (Pareto); flows that stand out among those of "
     "their origin or destination (backbone); flows from or to the busiest zones (hotspot).",
+    "Error of the published table": "Sum of what protecting counts changes in the table, row by row, by its true sum; "
+    "a row that is not published counts as nobody. Moved on the map: how far people are moved on average, where both "
+    "tables are divided by their sums (earth mover's distance).",
     "Curve of risk and loss": "loss = -a risk^b + c through the generalisations of a trade-off. The larger b, the "
     "more the first steps of protection cost.",
 }
@@ -44,6 +49,11 @@ LOSSES = """\
 from report.utility_loss
 order by zones_name, release_id, generalised_to, utility_id, flows desc, measure"""
 
+ERRORS = """\
+select release_id, recipe, min_count, published_table, relative_error, hidden_share, hidden_row_share, total_bias,
+    rank_correlation, busiest_overlap, distance_m
+from report.count_error order by release_id, unprotected_id, published_table desc"""
+
 _NAMES = {"zones_name": "zones"}
 """What the frames of `Tradeoff`, which are drawn as well, call it."""
 
@@ -54,9 +64,9 @@ _WHY = (
 
 
 def render(contents: Contents) -> Html | None:
-    losses = contents.load_answer(LOSSES)
+    losses, errors = contents.load_answer(LOSSES), contents.load_answer(ERRORS)
     if not len(losses.frame):
-        return None
+        return _errors(contents, errors) if len(errors.frame) else None
     tradeoffs = contents.load_answer(TRADEOFFS).frame
     panels = [
         (_name(contents, row["release_id"], row["generalisations"]), _panel(contents, row["tradeoff_id"], row["basis"]))
@@ -65,9 +75,59 @@ def render(contents: Contents) -> Html | None:
     shown = losses.drop("release_id", "utility_id").rename(_NAMES).frame
     drawn = tabs("utility", panels, most=MOST) if panels else None
     return join(
+        _errors(contents, errors) if len(errors.frame) else None,
         tag("p", _WHY),
         drawn or block(table("Loss of utility", shown, show=_SHOW), losses),
     )
+
+
+def _errors(contents: Contents, errors: Answer) -> Html:
+    """What protections did to the published tables themselves."""
+    people = errors.frame.filter(published_table="occupancy").sort("relative_error", descending=True)
+    first = people.row(0, named=True) if len(people) else None
+    said: list[Child] = []
+    if first is not None:
+        rest = (
+            f" of its sum at most ({words.lower_first(contents.name_of(first['release_id']))}: {_protection(first)}); "
+            f"{words.share(first['hidden_share'])} of the people in its cells are not published. These are errors of "
+            "the published table, slot by slot; nobody's trace is looked at."
+        )
+        said = ["Protecting counts changes the published table by "]
+        said += [tag("mark", words.share(first["relative_error"])), rest]
+    shown: Show = {
+        "release_id": contents.name_of,
+        "published_table": lambda name: _TABLES[name],
+        **dict.fromkeys(("relative_error", "hidden_share", "hidden_row_share", "busiest_overlap"), words.share),
+        "total_bias": _signed,
+        "rank_correlation": lambda value: words.number(value, 2),
+        "distance_m": lambda length: words.NOTHING if length is None else words.metres(length),
+    }
+    heads = {
+        "release_id": "Release",
+        "published_table": "Of",
+        "hidden_share": "People hidden",
+        "hidden_row_share": "Rows hidden",
+        "total_bias": "Bias of the total",
+        "busiest_overlap": "Busiest tenth found",
+        "distance_m": "Moved on the map",
+    }
+    protections = pl.Series("protection", [_protection(row) for row in errors.frame.iter_rows(named=True)])
+    frame = errors.frame.drop("recipe", "min_count").insert_column(1, protections)
+    rows = table("Published tables beside those they were made from", frame, show=shown, heads=heads)
+    return block(
+        join(tag("h3", "The error of the published table"), tag("p", said, cls="note") if said else None, rows), errors
+    )
+
+
+_TABLES = {"occupancy": "People in cells", "flow": "People who change cells"}
+
+
+def _protection(row: dict[str, Any]) -> str:
+    return str(row["recipe"]) or f"below {row['min_count']} left out"
+
+
+def _signed(value: float | None) -> str:
+    return words.share(value) if value is None or value >= 0 else f"\N{MINUS SIGN}{words.share(-value)}"
 
 
 def findings(contents: Contents) -> list[Finding]:
