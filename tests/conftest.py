@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
-import functools
+import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -31,18 +30,20 @@ def examples(few: int, many: int) -> hypothesis.settings:
     return hypothesis.settings(max_examples=many if MANY else few, deadline=None)
 
 
-_CACHE: list[str] = []
+RUN = "TRAJLAB_TEST_RUN"
+"""The folder that all processes of a test run share: the first makes it, the others inherit the variable."""
+_MADE: list[str] = []
 
 
 def pytest_configure() -> None:
-    """Labs are made after one blank lab (tests/test_blank.py compares); workers and commands inherit where it is."""
-    if not os.environ.get(blank.VARIABLE):
-        _CACHE.append(tempfile.mkdtemp(prefix="trajlab-tests-"))
-        os.environ[blank.VARIABLE] = _CACHE[0]
+    if not os.environ.get(RUN):
+        _MADE.append(tempfile.mkdtemp(prefix="trajlab-tests-"))
+        os.environ[RUN] = _MADE[0]
+    os.environ.setdefault(blank.VARIABLE, os.environ[RUN])  # labs are made after one blank lab: see tests/test_blank.py
 
 
 def pytest_unconfigure() -> None:
-    for folder in _CACHE:
+    for folder in _MADE:
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -66,14 +67,21 @@ def ingest_tiny(path: str | Path = ":memory:") -> tl.Lab:
     return lab
 
 
-@functools.cache
-def _tiny_file() -> Path:
-    """The tiny town, taken in once by each process that needs it."""
-    folder = tempfile.mkdtemp(prefix="trajlab-tests-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    file = Path(folder) / "tiny.duckdb"
-    ingest_tiny(file).close()
+def _once(name: str, make: Callable[[Path], None]) -> Path:
+    """A file that the first of the processes of a test run makes, and the others wait for."""
+    file = Path(os.environ[RUN]) / name
+    with Path(f"{file}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not file.exists():
+            unfinished = file.with_name(f"unfinished-{name}")
+            unfinished.unlink(missing_ok=True)
+            make(unfinished)
+            unfinished.rename(file)
     return file
+
+
+def _tiny_file() -> Path:
+    return _once("tiny.duckdb", lambda file: ingest_tiny(file).close())
 
 
 def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
@@ -111,7 +119,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tl.Lab]:
 @pytest.fixture(scope="session")
 def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
-    lab = tiny_lab(tmp_path_factory.mktemp("town") / "town.duckdb")
+    file = tmp_path_factory.mktemp("town") / "town.duckdb"
+    shutil.copy(_once("town.duckdb", _make_town), file)
+    return tl.open(file)
+
+
+def _make_town(file: Path) -> None:
+    lab = tiny_lab(file)
     release = lab.release(index="square:1000", slot="3h", fill="static", box=TINY_BOX, outside="clamp")
     lab.feasibility(release)
     lab.count_utility(release)
@@ -126,22 +140,28 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
         traits.add(lab._store, HOMES, lab._progress)
     lab.cube(release, "home:zones")
     lab.cube(release, "works", min_count=2)
-    return lab
+    lab.close()
 
 
-def term_lab() -> tl.Lab:
+def term_lab(path: str | Path = ":memory:") -> tl.Lab:
     """Table II of ma2017 as records (fixtures/term/README.md)."""
-    lab = tl.open()
+    lab = tl.open(path)
     lab.ingest(TERM / "records.csv", kind="wifi", tz="Asia/Shanghai")
     return lab
 
 
 @pytest.fixture(scope="session")
-def term() -> tl.Lab:
+def term(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     """The term, its schedules asked for from true records and from recovered tracks: only for reading."""
-    lab = term_lab()
+    file = tmp_path_factory.mktemp("term") / "term.duckdb"
+    shutil.copy(_once("term.duckdb", _make_term), file)
+    return tl.open(file)
+
+
+def _make_term(file: Path) -> None:
+    lab = term_lab(file)
     release = lab.release("places", "1h", fill="none", outside="clamp")
     lab.schedule(TERM / "timetable.toml", release, min_k=3, truth=TERM / "lessons.csv")
     lab.schedule(TERM / "timetable.toml", lab.release("places", "3h", outside="clamp"), points=1, basis="slots")
     finding.arrivals(lab._store, release.id, lab._progress)
-    return lab
+    lab.close()

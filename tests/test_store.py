@@ -152,6 +152,15 @@ def test_a_folder_that_is_not_there_is_said_so(tmp_path):
         tl.open(tmp_path / "nowhere" / "lab.duckdb")
 
 
+@pytest.mark.parametrize("below", ["lab.duckdb", "deeper/lab.duckdb"])
+def test_a_file_instead_of_the_folder_is_said_so(tmp_path, capsys, below):
+    (tmp_path / "key.txt").write_text("no folder")
+    assert main(["ingest", str(tmp_path / "key.txt" / below), str(TINY / "records.csv"), "--tz", "UTC"]) == 2
+    told = "lab.duckdb cannot be opened: key.txt is a file, not a folder; choose a folder for the lab"
+    assert capsys.readouterr().err == f"trajlab: {told}\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["key.txt"]
+
+
 def test_an_unknown_engine_is_refused():
     with pytest.raises(UnknownNameError, match="no engine named 'abacus'; there are: duckdb"):
         tl.open(":memory:", engine="abacus")

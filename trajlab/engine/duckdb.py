@@ -296,6 +296,9 @@ def _why_not_opened(path: str, reason: str) -> str:
         return f"{name} is not a lab: it is {kind}; choose another name for the lab"
     if "is a directory" in low:
         return f"{name} is a folder: a lab is a file, such as {name}/lab.duckdb"
+    if "not a directory" in low:
+        folder = next((parent for parent in Path(path).absolute().parents if parent.is_file()), Path(path).parent)
+        return f"{name} cannot be opened: {folder.name} is a file, not a folder; choose a folder for the lab"
     if "version" in low and "storage" in low:
         return f"{name} was written by a newer DuckDB than the one installed: upgrade duckdb ({_first_line(reason)})"
     if any(sign in low for sign in _DAMAGED):
