@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "release.__init__": {"errors", "release.known", "release.matrix", "release.population"},
     "release.population": {"release.__init__"},
     "release.known": {"protect", "release.__init__"},
-    "release.matrix": {"errors", "ids"},
+    "release.matrix": {"errors", "ids", "protect", "settings"},
     "release.frames": set(),
     "release": {
         *("errors", "ids", "engine", "ingest", "progress", "protect", "query", "release", "settings", "spatial"),
@@ -66,7 +66,7 @@ MAY_IMPORT = {
     "membership": {"membership", "errors", "settings"},
     "protect": {
         *("protect", "errors", "engine", "ids", "plain", "plugins", "progress", "query", "release", "risk.traces"),
-        *("store", "scratch"),
+        *("settings", "store", "scratch"),
     },
     "cubes": {
         *("cubes", "attacks.__init__", "attacks.run", "errors", "ids", "progress", "protect", "query", "release"),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from trajlab.ingest import Ingested
     from trajlab.membership.run import Membership
     from trajlab.prepare import Prepared, Recipe
+    from trajlab.protect._audit import Audit
     from trajlab.release import Release
     from trajlab.release.grid import Box
     from trajlab.risk.run import Risk
@@ -474,6 +475,17 @@ class Lab:
 
         load_traces(protection)  # one that does not exist is refused before traces are made
         return protect(self._store, self._traces(release, basis), protection, key=key, progress=self._progress)
+
+    def audit(self, release: Release | str, *, seed: int = 0) -> Audit:
+        """Whether the noise of a release hides as much as it claims: a bound of ε from draws of its own.
+
+        The bound is below the true ε in 95 of 100 audits, so one above the claim contradicts it. It is about
+        the noise as it is drawn, and asks nothing of the records.
+        """
+        from trajlab.protect._audit import audit_recipe
+
+        given = self._given(release)
+        return audit_recipe(given.recipe, given.slots, given.slots_per_day, seed=seed)
 
     def protected_records(self, traces: Traces | str, path: str | Path) -> int:
         """Write the records behind protected traces to a new Parquet or CSV file, under their fresh ids."""

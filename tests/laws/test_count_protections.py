@@ -19,6 +19,12 @@ from trajlab.release.known import Known
 
 # A protection that has settings adds a line: texts that differ in what they do.
 EXAMPLES = {
+    "noise": [
+        "noise:geometric:eps=1:unit=person-day",
+        "noise:laplace:eps=0.5:unit=person-slot",
+        "noise:geometric:eps=2:unit=person:clip=2",
+    ],
+    "round": ["round:5", "round:2", "round:4:controlled", "round:3:controlled"],
     "suppress": ["suppress:2", "suppress:4", "suppress:3:secondary", "suppress:5:secondary"],
 }
 TEXTS = [text for name in protect.names("counts") for text in EXAMPLES.get(name, [name])]
@@ -78,7 +84,7 @@ def test_what_somebody_who_knows_the_protection_says_of_the_counts_is_true(text,
     dense, parents = table
     protection = protect.load(text)
     values, listed = dense_of(applied(text, dense, parents))
-    known = protection.undo(Known(values, values), listed)
+    known = protection.undo(Known(values, values), listed, SLOTS // 2)
     assert known.low.shape == known.high.shape == dense.shape
     assert (known.low <= known.high).all()
     assert (known.low >= 0).all()

@@ -36,6 +36,7 @@ IN_ORDER = (
     "ingest",
     "release",
     "cube",
+    "audit",
     "feasibility",
     "attack",
     "people",

@@ -98,6 +98,25 @@ def parse_group(text: str | None) -> tuple[str, str] | None:
     return by, value
 
 
+def audit(args: argparse.Namespace) -> None:
+    """Check that the noise of a release hides as much as it claims.
+
+    The noise is drawn many times over on two tables that differ by one person. What is seen more often in one than in
+    the other gives a bound of ε that holds in 95 of 100 audits; a bound above the claim contradicts it.
+    """
+    with opened(args, read_only=True) as lab:
+        found = lab.audit(only_release(lab, args.release), seed=args.seed)
+        print(found)
+        if not found.holds:
+            raise ProtectionError("publish nothing made with this noise")
+
+
+def _audit_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
+
+
 def protect(args: argparse.Namespace) -> None:
     """Make the traces behind a release fit to publish: cut:6h divides them into windows of six hours.
 
@@ -165,6 +184,7 @@ def _export_options(c: argparse.ArgumentParser) -> None:
 
 COMMANDS: Commands = {
     release: _release_options,
+    audit: _audit_options,
     protect: _protect_options,
     export: _export_options,
 }

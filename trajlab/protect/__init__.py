@@ -93,8 +93,11 @@ class CountProtection(Protocol):
         """
         ...
 
-    def undo(self, known: Known, listed: npt.NDArray[np.bool_]) -> Known:
-        """What somebody who knows the protection can say of the counts before it, from what is known after it."""
+    def undo(self, known: Known, listed: npt.NDArray[np.bool_], slots_per_day: int) -> Known:
+        """What somebody who knows the protection can say of the counts before it, from what is known after it.
+
+        `listed` says which slots and cells the published table has, and is of the shape of `known`.
+        """
         ...
 
 

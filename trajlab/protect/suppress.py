@@ -63,13 +63,14 @@ class Suppress:
             return counts.clear()
         return counts.filter(~hidden(counts, table.cells, int(self.k))["hidden"])
 
-    def undo(self, known: Known, listed: npt.NDArray[np.bool_]) -> Known:
+    def undo(self, known: Known, listed: npt.NDArray[np.bool_], slots_per_day: int) -> Known:
         k = int(self.k)
         most = _MOST if self.secondary else k - 1
+        large = listed & (known.high >= k)  # whoever lists smaller numbers lists empty cells, and hides no zeros
         return replace(
             known,
-            low=np.where(listed, np.maximum(known.low, k), 0),
-            high=np.where(listed, np.maximum(known.high, k), np.maximum(known.high, most)),
+            low=np.where(large, np.maximum(known.low, k), np.where(listed, known.low, 0)),
+            high=np.where(listed, known.high, np.maximum(known.high, most)),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -66,6 +66,8 @@ class Release:
         *,
         start: dt.datetime | str | None = None,
         unit: Literal["m", "km"] | None = None,
+        protect: str | Sequence[str] = (),
+        people: int | tuple[int, int] | None = None,
     ) -> Release:
         """A release from a published table: T slots × m cells of people, and where the cells are.
 
@@ -74,10 +76,16 @@ class Release:
         or a frame or CSV (`cell, x, y`; `x_km, y_km` are kilometres). `unit` says what plain
         coordinates are in; left out, they are taken as metres unless they look like degrees.
         `slots_per_day` and `start` may be left out where the table has times.
+
+        `protect` says what was done to the counts, as in `lab.release`: an attack then knows what it may make of
+        them. Where small counts are left out (`suppress:5`), what is empty, not a number or such as `<5` is
+        hidden, and 0 is nobody; in a table without such cells 0 is hidden too. `people` is how many people the table is
+        about, or at least and at most, where that is known.
         """
         from trajlab.release.matrix import parse_matrix
 
-        return cls(**parse_matrix(counts, xy, slots_per_day, start=start, unit=unit))
+        recipe = (protect,) if isinstance(protect, str) else tuple(protect)
+        return cls(**parse_matrix(counts, xy, slots_per_day, start=start, unit=unit, recipe=recipe, people=people))
 
     def __repr__(self) -> str:
         size = f"{self.people:,} people in {len(self.cells):,} cells over {self.slots:,} slots"

@@ -48,9 +48,9 @@ def known(release: Release) -> Known:
     found = Known(counts, counts)
     for protection in reversed(load_recipe(release.recipe)):
         if protection.protects == COUNTS:
-            found = protection.undo(found, listed)
+            found = protection.undo(found, listed, release.slots_per_day)
     if release.min_count > 1:
-        found = load(f"suppress:{release.min_count}").undo(found, listed)
+        found = load(f"suppress:{release.min_count}").undo(found, listed, release.slots_per_day)
     if release.total is not None and np.isinf(found.price):
         found = replace(found, high=np.minimum(found.high, np.maximum(release.total[1], found.low)))
     return found

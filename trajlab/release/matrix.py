@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,35 @@ import polars as pl
 
 from trajlab.errors import ReleaseError
 from trajlab.ids import digest
+from trajlab.protect import load_recipe, name_of
+from trajlab.settings import whole_number
 
 _TIMES = ("datetime", "timestamp", "time", "ts", "slot_start", "date")
 _PEOPLE = ("people", "count", "counts", "n", "value")
+_HIDDEN = r"^(?i:\.{0,3}|[-–*x]|<=?\s*\d+|n/?a|nan|null|none|s(uppressed)?)$"
 
 
-def parse_matrix(counts: Any, xy: Any, slots_per_day: int | None, *, start: Any, unit: str | None) -> dict[str, Any]:
+def parse_matrix(
+    counts: Any,
+    xy: Any,
+    slots_per_day: int | None,
+    *,
+    start: Any,
+    unit: str | None,
+    recipe: Sequence[str] = (),
+    people: int | tuple[int, int] | None = None,
+) -> dict[str, Any]:
     """The fields of the `Release` that a published table is; a table that is none is refused."""
+    protections = load_recipe(recipe)
+    texts = tuple(name_of(protection) for protection in protections)
+    hides, noisy = (any(text.partition(":")[0] == kind for text in texts) for kind in ("suppress", "noise"))
     if unit not in (None, "m", "km"):
         raise ReleaseError(f"unit must be 'm' or 'km', not {unit!r}")
-    matrix, names, times = _read_counts(counts)
+    matrix, names, times = _read_counts(counts, hides=hides)
+    blank = np.isnan(matrix) if hides and matrix.dtype.kind == "f" else np.zeros(matrix.shape, dtype=bool)
+    matrix = np.where(blank, 0, matrix) if blank.any() else matrix
     where = _read_xy(xy, names, unit)
-    _refuse_bad_counts(matrix)
+    _refuse_bad_counts(matrix, noisy=noisy)
     if matrix.shape[1] != len(where):
         raise ReleaseError(f"the counts have {matrix.shape[1]} cells, the coordinates {len(where)}: they must match")
     if times is not None:
@@ -31,13 +49,21 @@ def parse_matrix(counts: Any, xy: Any, slots_per_day: int | None, *, start: Any,
         start = times[0] if start is None else start
     if slots_per_day is None:
         raise ReleaseError("say how many slots a day has (slots_per_day=48 for 30 minutes): the table has no times")
-    slot, cell = np.nonzero(matrix)
-    people = matrix[slot, cell].astype(np.int64)
+    # Where something is blank, a number is a number; noise lists every cell; else nobody lists who is not there.
+    slot, cell = np.nonzero(~blank if blank.any() or (noisy and not hides) else matrix)
     begins = _start(start)
+    total = None if people is None else _total(people)
+    known = (texts, total, blank.tobytes()) if texts or total else ()
     return {
-        "id": "matrix-" + digest(matrix.tobytes(), where.tobytes(), slots_per_day, begins),
+        "id": "matrix-" + digest(matrix.tobytes(), where.tobytes(), slots_per_day, begins, *known),
+        "recipe": texts,
+        "total": total,
         "counts": pl.DataFrame(
-            {"slot": slot.astype(np.int32), "cell": cell.astype(np.uint64), "people": people},
+            {
+                "slot": slot.astype(np.int32),
+                "cell": cell.astype(np.uint64),
+                "people": matrix[slot, cell].astype(np.int64),
+            },
         ),
         "cells": pl.DataFrame(
             {
@@ -69,10 +95,23 @@ def _frame(table: Any) -> pl.DataFrame | None:
     return None
 
 
-def _read_counts(counts: Any) -> tuple[npt.NDArray[Any], list[str] | None, list[dt.datetime] | None]:
+def _total(people: int | tuple[int, int]) -> tuple[int, int]:
+    """People whom the table is about, at least and at most."""
+    both = people if isinstance(people, tuple | list) else (people, people)
+    if len(both) != 2:
+        raise ReleaseError(f"people is how many the table is about, or (at least, at most), not {people!r}")
+    low, high = (whole_number("people", number, 1, error=ReleaseError) for number in both)
+    if low > high:
+        raise ReleaseError(f"people=({low}, {high}): at least comes before at most")
+    return low, high
+
+
+def _read_counts(counts: Any, *, hides: bool) -> tuple[npt.NDArray[Any], list[str] | None, list[dt.datetime] | None]:
     frame = _frame(counts)
     if frame is None:
         matrix = np.asarray(counts)
+        if hides and matrix.dtype.kind == "O":
+            matrix = np.array([[np.nan if each is None else each for each in row] for row in counts], dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ReleaseError(f"counts must be slots × cells, with at least one of each, not of shape {matrix.shape}")
         return matrix, None, None
@@ -82,7 +121,8 @@ def _read_counts(counts: Any) -> tuple[npt.NDArray[Any], list[str] | None, list[
         people = next((by_lower[name] for name in _PEOPLE if name in by_lower), None)
         if time is None or people is None:
             raise ReleaseError(f"a long table needs slot or a time, cell and people; it has {frame.columns}")
-        frame = _widened(frame.select(slot=time, cell=by_lower["cell"], people=people))
+        long = frame.select(slot=time, cell=by_lower["cell"], people=people)
+        frame = _widened(_numbers(long, ["people"]) if hides else long, hides=hides)
         time = "slot"
     if len(frame) == 0:
         raise ReleaseError("the table of counts has no rows")
@@ -92,12 +132,28 @@ def _read_counts(counts: Any) -> tuple[npt.NDArray[Any], list[str] | None, list[
             raise ReleaseError(f"column {time!r} must number the slots 0, 1, 2, ... once each")
     times = _times(frame[time]) if time is not None else None
     cells = frame.drop(time) if time is not None else frame
+    cells = _numbers(cells, cells.columns) if hides else cells
     if odd := [name for name, kind in cells.schema.items() if not kind.is_numeric()]:
         raise ReleaseError(f"columns {odd[:5]} of the counts are not numbers: one column per cell is expected")
     return cells.to_numpy(), cells.columns, times
 
 
-def _widened(long: pl.DataFrame) -> pl.DataFrame:
+def _numbers(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """What says that a count is hidden becomes a missing number: nothing, a dash, a star, `<5`, `n/a`."""
+    texts = [name for name in columns if frame.schema[name] == pl.String]
+    word = pl.col(texts).str.strip_chars()
+    told = pl.when(~word.str.contains(_HIDDEN)).then(word)
+    try:
+        return frame.with_columns(told.cast(pl.Float64)).with_columns(
+            pl.col(name).cast(pl.Float64) for name in columns if frame.schema[name] == pl.Null
+        )
+    except pl.exceptions.InvalidOperationError as error:
+        raise ReleaseError(
+            "some counts are neither whole numbers nor marked as hidden (empty, -, *, .., x, <5, n/a)"
+        ) from error
+
+
+def _widened(long: pl.DataFrame, *, hides: bool) -> pl.DataFrame:
     repeats = len(long) - long.select("slot", "cell").n_unique()
     if repeats:
         raise ReleaseError(f"{repeats} rows repeat a slot and cell: one count for each is expected")
@@ -110,7 +166,7 @@ def _widened(long: pl.DataFrame) -> pl.DataFrame:
         wide = everything.join(long.sort("cell").pivot("cell", index="slot", values="people"), on="slot", how="left")
     else:
         wide = long.sort("cell").pivot("cell", index="slot", values="people")
-    return wide.sort("slot").with_columns(pl.exclude("slot").fill_null(0))
+    return wide.sort("slot") if hides else wide.sort("slot").with_columns(pl.exclude("slot").fill_null(0))
 
 
 def _times(column: pl.Series) -> list[dt.datetime] | None:
@@ -183,12 +239,12 @@ def _coordinates(
     return frame.select(x, y).cast(pl.Float64).to_numpy(), suffixes[suffix]
 
 
-def _refuse_bad_counts(matrix: npt.NDArray[Any]) -> None:
+def _refuse_bad_counts(matrix: npt.NDArray[Any], *, noisy: bool) -> None:
     if matrix.dtype.kind not in "iuf":
         raise ReleaseError(f"counts must be whole numbers, not {matrix.dtype}")
     problems = {
         "are not numbers (NaN or missing)": ~np.isfinite(matrix),
-        "are negative": matrix < 0,
+        "are negative": (matrix < 0) & (not noisy),
         "are not whole numbers": np.isfinite(matrix) & (matrix != np.floor(matrix)),
     }
     for problem, where in problems.items():

@@ -47,7 +47,9 @@ def write(store: Store, release_id: str, *, zone_given: bool) -> None:
         store.insert("study.note", pl.DataFrame(rows, schema=["release_id", "subject", "share", "note"], orient="row"))
 
 
-def write_protected(store: Store, release_id: str, unprotected_id: str, steps: Sequence[Any]) -> None:
+def write_protected(
+    store: Store, release_id: str, unprotected_id: str, steps: Sequence[Any], said: Sequence[tuple[str, float, str]]
+) -> None:
     """What is said of the release underneath holds here too; and what the protections did, in their own words."""
     store.execute(
         "insert into study.note by name select * replace ($id as release_id) from study.note "
@@ -58,7 +60,7 @@ def write_protected(store: Store, release_id: str, unprotected_id: str, steps: S
     ((hidden,),) = store.rows("select hidden from report.summary where release_id = $id", id=release_id)
     recipe = ", ".join(map(name_of, steps))
     note = f"counts protected with {recipe}: {hidden:.1%} of person-slots are in cells that are not listed"
-    rows = [(release_id, "protected", hidden, note)]
+    rows = [(release_id, "protected", hidden, note), *((release_id, *one) for one in said)]
     store.insert("study.note", pl.DataFrame(rows, schema=["release_id", "subject", "share", "note"], orient="row"))
 
 

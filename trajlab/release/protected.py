@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,9 @@ import polars as pl
 from trajlab.errors import ProtectionError
 from trajlab.ids import digest
 from trajlab.protect import COUNTS, SETTINGS, CountProtection, Table, name_of
+from trajlab.protect.noise import Noise
 from trajlab.query import Query, catalogue, step
-from trajlab.release import notes
+from trajlab.release import noisy, notes
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
@@ -55,22 +57,53 @@ def _build(store: Store, release_id: str, unprotected_id: str, recipe: Sequence[
         id=release_id,
         unprotected_id=unprotected_id,
     )
-    listed = {}
+    people = _people_of_every_slot(store, unprotected_id)
+    found = _Found(None if people is None else (people, people))
     for name, keys in KEYS.items():
         counts = _counts(store, name, keys, unprotected_id)
         for number, protection in enumerate(steps):
-            counts = _applied(counts, protection, table, _generator(seed, unprotected_id, texts, name, number))
-        listed[name] = len(counts)
-        counts = counts.drop("contributors").with_columns(release_id=pl.lit(release_id))
-        store.insert(name, counts.sort(keys))
+            chance = _generator(seed, unprotected_id, texts, name, number)
+            if isinstance(protection, Noise) and name == "counts.occupancy":
+                counts, found = _with_noise(store, unprotected_id, counts, protection, table, chance, found)
+            else:
+                counts = _applied(counts, protection, table, chance)
+        if name == "counts.occupancy" and not len(counts):
+            raise ProtectionError(f"{' '.join(texts)} leaves no count of this release: there is nothing to publish")
+        store.insert(name, counts.drop("contributors").with_columns(release_id=pl.lit(release_id)).sort(keys))
         store.check_grain(Query.load(name), release_id=release_id)
-    if not listed["counts.occupancy"]:
-        raise ProtectionError(f"{' '.join(texts)} leaves no count of this release: there is nothing to publish")
-    _describe(store, release_id, unprotected_id, texts)
+    _describe(store, release_id, unprotected_id, texts, found)
     for query in catalogue().values():
         if query.kind == "table" and query.scope == ("release_id",) and query.table.startswith("report."):
             store.build(query, release_id=release_id)
-    notes.write_protected(store, release_id, unprotected_id, steps)
+    more = [] if found.clipped is None else list(noisy.describe(steps, table, seed, found.clipped))
+    notes.write_protected(store, release_id, unprotected_id, steps, more)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is to be said of a protected release besides its counts."""
+
+    total: tuple[int, int] | None
+    claim: str | None = None
+    clipped: float | None = None
+
+
+def _with_noise(
+    store: Store,
+    unprotected_id: str,
+    counts: pl.DataFrame,
+    noise: Noise,
+    table: Table,
+    chance: np.random.Generator,
+    found: _Found,
+) -> tuple[pl.DataFrame, _Found]:
+    """Noisy counts, and what holds of them; how many people there are is then read off them, as anybody can."""
+    before = noisy.person_slots(counts)
+    counts = noisy.clip(store, unprotected_id, noise, table, chance) if noise.clip else counts
+    clipped = 1 - noisy.person_slots(counts) / before
+    made = _applied(counts, noise, table, chance)
+    total = None if noise.clip or found.total is None else noisy.estimate_total(made, noise, table)
+    return made, _Found(total, noise.claim(table.slots, table.slots_per_day), clipped)
 
 
 def _table(store: Store, release_id: str) -> Table:
@@ -101,30 +134,34 @@ def _generator(seed: int, *what: object) -> np.random.Generator:
     return np.random.default_rng(list(hashlib.sha256(repr((seed, *what)).encode()).digest()))
 
 
-def _describe(store: Store, release_id: str, unprotected_id: str, texts: Sequence[str]) -> None:
+def _describe(store: Store, release_id: str, unprotected_id: str, texts: Sequence[str], found: _Found) -> None:
     ids = {"id": unprotected_id}
-    people = _people_of_every_slot(store, unprotected_id)
+    low, high = (None, None) if found.total is None else found.total
     published = store.frame("select * from counts.release where release_id = $id", **ids).with_columns(
         release_id=pl.lit(release_id),
         recipe=pl.lit(" ".join(texts)),
-        total_low=pl.lit(people, pl.Int64),
-        total_high=pl.lit(people, pl.Int64),
+        total_low=pl.lit(low, pl.Int64),
+        total_high=pl.lit(high, pl.Int64),
     )
     made = store.frame("select * from study.release where release_id = $id", **ids)
     settings = json.loads(made["settings"][0]) | {"protect": list(texts)}
     store.insert("counts.release", published)
     store.insert(
         "study.release",
-        made.with_columns(release_id=pl.lit(release_id), settings=pl.lit(json.dumps(settings, sort_keys=True))),
+        made.with_columns(
+            release_id=pl.lit(release_id),
+            settings=pl.lit(json.dumps(settings, sort_keys=True)),
+            claim=pl.lit(found.claim, pl.String),
+            clipped_share=pl.lit(found.clipped, pl.Float64),
+        ),
     )
 
 
 def _people_of_every_slot(store: Store, release_id: str) -> int | None:
-    """How many people there are, where it is the same in every slot; None where it is not."""
-    ((fewest, most, slots),) = store.rows(
-        "select min(people), max(people), count(*) from (select sum(people)::bigint as people from counts.occupancy "
-        "where release_id = $id group by slot)",
+    """How many people there are, where filling puts everybody somewhere in every slot; None where it does not."""
+    ((fill, people),) = store.rows(
+        "select release.fill, made.people from counts.release as release join study.release as made using (release_id) "
+        "where release.release_id = $id",
         id=release_id,
     )
-    ((expected,),) = store.rows("select slots from counts.release where release_id = $id", id=release_id)
-    return int(most) if fewest == most and slots == expected else None
+    return None if fill == "none" else int(people)
