@@ -693,6 +693,57 @@ def test_one_threshold_in_longer_slots_leaves_more(tmp_path):
     assert left[0] < left[2]
 
 
+def published_flows(lab: tl.Lab, release_id: str) -> Counter:
+    found: Counter = Counter()
+    for _, origin, destination, people in lab.published(release_id).flows.iter_rows():
+        if origin != destination:
+            found[origin, destination] += people
+    return found
+
+
+@pytest.mark.parametrize("enough", [2, 3])
+def test_the_flows_of_a_protected_release_are_compared_as_they_are_published(enough):
+    """Slot by slot: a threshold on the sum over the period would lose far less."""
+    lab = tl.open(quiet=True)
+    lab.ingest(tl.simulate(people=80, days=2, seed=2), tz="Europe/Lisbon")
+    release = lab.release(index="h3:6", slot="2h")
+    few = lab.release(index="h3:6", slot="2h", protect=[f"suppress:{enough}"])
+    found = lab.utility(release, few, zones="h3:5")
+    before, after = sides(lab, found.id)
+    assert (before["published_id"], after["published_id"]) == (release.id, few.id)
+    whole, left = published_flows(lab, release.id), published_flows(lab, few.id)
+    hidden = 1 - sum(left.values()) / sum(whole.values())
+    by_the_period = sum(n for n in whole.values() if n < enough) / sum(whole.values())
+    assert by_the_period < hidden / 2
+    row = found.losses.filter(measure="all", flows="raw").row(0, named=True)
+    assert row["before"] == pytest.approx(sum(whole.values()))
+    assert row["loss"] == pytest.approx(hidden)
+    assert row["loss"] == pytest.approx(lab.count_utility(few).error("relative_error", "flow"))
+    assert found.losses.filter(flows="constrained")["loss"].null_count() == 5
+    for pair, od in ((whole, before), (left, after)):
+        shares = dict_of_shares(lab, od["index_id"], od["zones_id"])
+        assert matrix(lab, od["od_id"]) == pytest.approx(slow_flows(pair, shares), rel=1e-6)
+    assert "flows are those that are published" in found.notes[0]
+    assert lab.utility(release, few, zones="h3:5").losses.equals(found.losses)
+
+
+def dict_of_shares(lab: tl.Lab, index_id: int, zones_id: int) -> dict[int, dict[int, float]]:
+    rows = lab.sql("select cell, zone, billionths from grid.overlap where index_id = $index_id and zones_id = $zones_id",
+                   index_id=index_id, zones_id=zones_id).rows()  # fmt: skip
+    shares: dict[int, dict[int, float]] = defaultdict(dict)
+    for cell, zone, part in rows:
+        shares[cell][zone] = part / WHOLE
+    return shares
+
+
+def test_a_release_in_which_everybody_stays_has_no_published_flow(tmp_path):
+    lab = city(tmp_path, 2, people=20, records=60)
+    release = lab.release(index="stations", slot="24h", fill="none", box=BOX, days=1)
+    few = lab.release(index="stations", slot="24h", fill="none", box=BOX, days=1, protect=["suppress:2"])
+    with pytest.raises(UtilityError, match=f"nobody of release {release.id} is in another cell in the next slot"):
+        lab.utility(release, few)
+
+
 def test_other_shares_of_major_flows_are_another_answer(tmp_path):
     lab = city(tmp_path, 4, people=15, records=40)
     release = lab.release(index="stations", slot="1h", fill="none", box=BOX)

@@ -583,7 +583,8 @@ class Lab:
         """What generalising a release leaves of the flows between zones (yin2015): ten measures of loss.
 
         `after` is a release of the same people and period with larger cells, or just an index such as
-        "stations:800". `zones` are the lab's own, a GeoJSON or GeoParquet file, or the cells of an index such as
+        "stations:800"; of one whose counts are protected, the flows that it publishes are compared, slot by slot.
+        `zones` are the lab's own, a GeoJSON or GeoParquet file, or the cells of an index such as
         "square:1000". A movement is two consecutive records in different cells; it is constrained when
         `shortest` to `longest` minutes lie between them. Major flows are the largest up to a share `pareto`, the
         backbone at significance `alpha`, and those of hotspots. Losses are in `metrics.utility`, the matrices in
@@ -598,6 +599,9 @@ class Lab:
             origin = sides.before(self._store, release)
             to = utility.after(self._store, origin, after)
             target = targets.target(self._store, zones, origin.box)
+            if to.protected and to.release_id is not None:
+                raw = utility.Matrices(self._store, origin, target, settings, self._progress, flows=("raw",))
+                return utility.compare_published(raw, to.release_id)
             side = sides.generalised(self._store, origin.side, to.index, to.box)
             matrices = utility.Matrices(self._store, origin, target, settings, self._progress)
             return utility.compare(matrices, side, to.min_count, to.release_id)

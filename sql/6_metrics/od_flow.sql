@@ -6,7 +6,7 @@
 -- without flow have no row.
 --
 -- grain:   od_id, origin, destination
--- reads:   metrics.movement, metrics.merged_movement, grid.overlap
+-- reads:   metrics.movement, metrics.merged_movement, metrics.published_movement, grid.overlap
 -- params:  od_id, flows_id, index_id, zones_id
 -- shards by: flows_id
 -- columns:
@@ -23,6 +23,10 @@ with between_cells as (
     union all
     select origin, destination, raw::bigint as raw, constrained::bigint as constrained
     from metrics.merged_movement
+    where flows_id = $flows_id
+    union all
+    select origin, destination, raw::bigint as raw, constrained::bigint as constrained
+    from metrics.published_movement
     where flows_id = $flows_id
 ),
 

@@ -5,12 +5,13 @@
 -- columns:
 --   od_id             VARCHAR  the matrix: a digest of everything below
 --   release_id        VARCHAR  the release whose people move
---   flows_id          VARCHAR  its movements: in metrics.movement, or in metrics.merged_movement where generalised
+--   flows_id          VARCHAR  its movements: in metrics.movement, in metrics.merged_movement where generalised, or in
+--     metrics.published_movement where a protected release is compared as it is published
 --   index_id          UBIGINT  index of the cells that movements are between, see grid.index
 --   index_name        VARCHAR  its name
 --   generalised       BOOLEAN  whether these are the cells of a generalisation, not of the release itself
 --   min_count         INTEGER  flows of fewer people between cells are left out, slot by slot
---   published_id      VARCHAR  the release whose slots these are; null where nothing is left out
+--   published_id      VARCHAR  the release whose slots, or published flows, these are; null where nothing is left out
 --   zones_id          UBIGINT  index of the zones, see grid.index
 --   zones_name        VARCHAR  its name
 --   zones             BIGINT   how many zones there are

@@ -197,7 +197,7 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
             from study.od
             where not generalised
         """
-    elif query.table == "metrics.slot_movement":
+    elif query.table in ("metrics.slot_movement", "metrics.published_movement"):
         several = "select flows_id, published_id from study.od where published_id is not null"
     elif query.table == "metrics.merged_movement":
         several = """

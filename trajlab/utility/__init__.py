@@ -19,6 +19,7 @@ from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.ids import digest
 from trajlab.query import Query, step
 from trajlab.release import Release
+from trajlab.release.truth import unprotected_id
 from trajlab.utility import sides
 from trajlab.utility.matrices import Matrices, Settings
 from trajlab.utility.sides import Before
@@ -33,7 +34,18 @@ FLOWS = ("raw", "constrained")
 MEASURES = ("all", "pareto", "backbone", "hotspot", "commuters")
 """Ten together: each is taken of raw and of constrained flows."""
 
-__all__ = ["FLOWS", "MEASURES", "After", "Matrices", "Settings", "Utility", "after", "compare", "load_utility"]
+__all__ = [
+    "FLOWS",
+    "MEASURES",
+    "After",
+    "Matrices",
+    "Settings",
+    "Utility",
+    "after",
+    "compare",
+    "compare_published",
+    "load_utility",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +76,15 @@ class Utility:
 class After:
     """What a release is generalised to: cells, counted from the study box, and the smallest flow that is published.
 
-    Small flows are left out slot by slot, so a threshold comes with the release whose slots they are.
+    Small flows are left out slot by slot, so a threshold comes with the release whose slots they are. A release whose
+    counts are `protected` is compared by the flows that it publishes.
     """
 
     index: str
     box: Box
     min_count: int = 1
     release_id: str | None = None
+    protected: bool = False
 
 
 def after(store: Store, before: Before, given: Release | str) -> After:
@@ -91,26 +105,41 @@ def after(store: Store, before: Before, given: Release | str) -> After:
     if not store.rows("select 1 from study.release where release_id = $id", id=name):
         raise UtilityError(f"release {name} was made elsewhere: the lab has no records to see anybody move in")
     ((coarse_id, index_name, min_count, recipe),) = found
-    if recipe:
-        raise UtilityError(
-            f"release {name} is protected ({recipe}): flows are compared between cells of records, which protecting "
-            "counts does not change; give a release or an index without protect"
-        )
-    to = After(index_name, sides.box_of(store, coarse_id), min_count, name)
-    _refuse_other_people(store, before, name, to.box)
+    to = After(index_name, sides.box_of(store, coarse_id), min_count, name, protected=bool(recipe))
+    _refuse_other_people(store, before, unprotected_id(store, name), to.box)
     return to
+
+
+def compare_published(matrices: Matrices, release_id: str) -> Utility:
+    """The same for a release whose counts are protected: the flows that it publishes, beside those of the one before.
+
+    What it leaves out of a slot is lost. A table has no times between records, so there are no constrained flows.
+    """
+    side = sides.side_of(matrices.store, release_id)
+    own = matrices.before
+    before_id, after_id = matrices.published(own.side, own.release_id), matrices.published(side, release_id)
+    note = (
+        "flows are those that are published: people who are in another cell in the next slot; constrained ones would "
+        "need records"
+    )
+    return _compare(matrices, side, before_id, after_id, (note,))
 
 
 def compare(matrices: Matrices, side: Side, min_count: int = 1, published_id: str | None = None) -> Utility:
     """Both matrices between the zones, and the ten losses, unless the lab has them; call it inside a transaction."""
-    store = matrices.store
     before_id, after_id = matrices.original(), matrices.merged(side, min_count, published_id)
+    return _compare(matrices, side, before_id, after_id)
+
+
+def _compare(matrices: Matrices, side: Side, before_id: str, after_id: str, notes: tuple[str, ...] = ()) -> Utility:
+    store = matrices.store
     utility_id = "u" + digest(before_id, after_id)
     if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
         _write(store, utility_id, before_id, after_id)
         with matrices.progress.step("metrics.utility", poll=store.engine.percent_done):
             store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
-    return load_utility(store, utility_id, (*matrices.target.notes, *_no_generalisation(matrices.before.side, side)))
+    said = (*notes, *matrices.target.notes, *_no_generalisation(matrices.before.side, side))
+    return load_utility(store, utility_id, said)
 
 
 def load_utility(store: Store, utility_id: str, notes: tuple[str, ...] = ()) -> Utility:

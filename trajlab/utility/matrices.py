@@ -68,18 +68,44 @@ class Matrices:
         self._count()
         od_id, new = self._converted(self.before.side, self.flows_id, generalised=False)
         if new:
-            params = {
-                "od_id": od_id,
-                "flows_id": self.flows_id,
-                "index_id": self.before.side.index_id,
-                "zones_id": self.target.index_id,
-                "zones": len(self.target.zones),
-                "pareto": self.settings.pareto,
-                "alpha": self.settings.alpha,
-            }
-            for table in ("metrics.od_zone", "metrics.major_flow"):
-                self._build(table, params)
+            self._find_major(od_id)
         return od_id
+
+    def published(self, side: Side, release_id: str) -> str:
+        """The matrix of the flows that a release publishes; of the one before with hotspots and major flows."""
+        is_before = release_id == self.before.release_id
+        if is_before:
+            self._count()  # who is where by the hour, which makes hotspots
+        flows_id = "f" + digest("published", release_id)
+        if not self.store.rows("select 1 from metrics.published_movement where flows_id = $id limit 1", id=flows_id):
+            self._build("metrics.published_movement", {"flows_id": flows_id, "published_id": release_id})
+            self._refuse_still(flows_id, release_id, is_before=is_before)
+        od_id, new = self._converted(side, flows_id, published_id=release_id, generalised=not is_before)
+        if is_before and new:
+            self._find_major(od_id)
+        return od_id
+
+    def _refuse_still(self, flows_id: str, release_id: str, *, is_before: bool) -> None:
+        some = self.store.rows("select 1 from metrics.published_movement where flows_id = $id limit 1", id=flows_id)
+        if is_before and not some:
+            raise UtilityError(
+                f"nobody of release {release_id} is in another cell in the next slot, so there is no published flow to "
+                "compare; take smaller cells or longer slots"
+            )
+
+    def _find_major(self, od_id: str) -> None:
+        """Hotspots and major flows of a matrix before."""
+        params = {
+            "od_id": od_id,
+            "flows_id": self.flows_id,
+            "index_id": self.before.side.index_id,
+            "zones_id": self.target.index_id,
+            "zones": len(self.target.zones),
+            "pareto": self.settings.pareto,
+            "alpha": self.settings.alpha,
+        }
+        for table in ("metrics.od_zone", "metrics.major_flow"):
+            self._build(table, params)
 
     def merged(self, side: Side, min_count: int = 1, published_id: str | None = None) -> str:
         """The matrix of the same movements between larger cells, after `original`.

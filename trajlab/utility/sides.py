@@ -49,12 +49,11 @@ class Before:
 def before(store: Store, release_id: str) -> Before:
     """A release that the lab made, and so knows the records of."""
     found = store.rows(
-        "select index_id, index_name, slots, min_count, recipe from counts.release where release_id = $id",
-        id=release_id,
+        "select index_id, slots, min_count, recipe from counts.release where release_id = $id", id=release_id
     )
     if not found:
         raise UtilityError(f"release {release_id} is not in this lab, which has no records to see anybody move in")
-    ((index_id, index_name, slots, min_count, recipe),) = found
+    ((index_id, slots, min_count, recipe),) = found
     if recipe:
         raise UtilityError(
             f"release {release_id} is protected ({recipe}): before must be complete, so compare with the release that "
@@ -67,9 +66,16 @@ def before(store: Store, release_id: str) -> Before:
             f"release {release_id} leaves out counts below {min_count} itself: before must be complete, so compare "
             "with a release of min_count=1"
         )
-    box = box_of(store, index_id)
+    return Before(release_id, side_of(store, release_id), box_of(store, index_id), slots)
+
+
+def side_of(store: Store, release_id: str) -> Side:
+    """The cells of a release of the lab."""
+    ((index_id, index_name),) = store.rows(
+        "select index_id, index_name from counts.release where release_id = $id", id=release_id
+    )
     try:
-        index = spatial.build(index_name, study_area(store, box))
+        index = spatial.build(index_name, study_area(store, box_of(store, index_id)))
     except SpatialError as error:
         raise UtilityError(
             f"the {index_name.partition(':')[0]} of the lab were changed after release {release_id} was made, whose "
@@ -77,7 +83,7 @@ def before(store: Store, release_id: str) -> Before:
         ) from error
     side = Side(index, index_id, cells_of(store, index_id))
     _refuse_nowhere(side)
-    return Before(release_id, side, box, slots)
+    return side
 
 
 def generalised(store: Store, origin: Side, spec: str, box: Box) -> Side:
