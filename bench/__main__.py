@@ -14,6 +14,7 @@ BENCHMARKS = (
     "risk",
     "risk_top",
     "adversaries",
+    "membership",
     "memory",
     "schedule",
     "utility",

@@ -52,6 +52,11 @@ def measure(scores: Floats, inside: Bools, seed: int) -> Parting:
     return Parting(found, duel.areas(every_group), pot.curve(everybody, every_group))
 
 
+def areas(scores: Floats, inside: Bools) -> Floats:
+    """AUC of every target."""
+    return _Duels(scores, inside).areas(np.ones(scores.shape[1]))
+
+
 def _times(rng: np.random.Generator, number: int) -> Floats:
     return np.bincount(rng.integers(number, size=number), minlength=number).astype(float)
 
