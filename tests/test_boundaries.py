@@ -63,6 +63,7 @@ MAY_IMPORT = {
         *("membership", "errors", "ids", "progress", "query", "release.__init__", "release.truth", "store"),
         "version",
     },
+    "membership.recipe": {"membership", "errors", "protect.__init__"},
     "membership": {"membership", "errors", "settings"},
     "protect": {
         *("protect", "errors", "engine", "ids", "plain", "plugins", "progress", "query", "release", "risk.traces"),

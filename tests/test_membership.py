@@ -428,10 +428,58 @@ def test_refusals_say_what_to_do(made):
     assert len(lab.table("study.membership").filter(pl.col("group_size") > 100)) == 0
 
 
+def test_protected_releases_are_asked_about_by_their_own_recipe_and_the_people_behind_them():
+    lab = tl.open(":memory:", quiet=True)
+    lab.ingest(tl.simulate(people=60, days=2, seed=1, interval="2h"), tz="Europe/Lisbon")
+    for protections, steps in (
+        (["suppress:3"], (Suppress(3),)),
+        (
+            ["noise:laplace:eps=2:unit=person-slot", "suppress:3", "round:5"],
+            (Noise("laplace", 0.5), Suppress(3), Round(5)),
+        ),
+        (["generalise:h3:6", "round:5"], (Round(5),)),
+    ):
+        release = lab.release(index="h3:7", slot="2h", protect=protections)
+        found = lab.membership(release, sizes=[20], targets=10, groups=10)
+        assert found.table["recipe"].unique().to_list() == [", ".join(release.recipe)]
+        assert recipe.channel(release.recipe, slots=24, slots_per_day=12).steps == steps
+        assert lab.table("study.membership", membership_id=found.ids[0])["people"].item() == 60
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["suppress:3", "round:5", "noise:geometric:eps=0.6:unit=person-slot", "noise:laplace:eps=0.6:unit=person-slot"],
+)
+def test_what_the_game_publishes_is_what_a_release_would(name):
+    """The same counts through the protection of releases and through the game's channel, in distribution."""
+    from trajlab import protect
+
+    (protection,) = protect.load_recipe([name])
+    counts = pl.DataFrame(
+        {"slot": np.repeat(np.arange(3000, dtype=np.int32), 3), "cell": [1, 2, 3] * 3000, "people": [1, 4, 8] * 3000}
+    )
+    counts = counts.with_columns(
+        pl.col("cell").cast(pl.UInt64), pl.col("people").cast(pl.Int64), contributors=pl.col("people").cast(pl.Int64)
+    )
+    cells = pl.DataFrame(
+        {"cell": [1, 2, 3], "parent_cell": [None, None, None]}, schema={"cell": pl.UInt64, "parent_cell": pl.UInt64}
+    )
+    told = protection.apply(counts, protect.Table(3000, 24, cells), np.random.default_rng(0))
+    listed = counts.select("slot", "cell").join(told, on=["slot", "cell"], how="left", maintain_order="left")["people"]
+    theirs = listed.fill_null(0 if "round" in name else -99).to_numpy().reshape(-1, 3)
+    channel = recipe.channel([name], slots=3000, slots_per_day=24)
+    for column, count in enumerate((1, 4, 8)):
+        values = theirs[:, column]
+        seen = np.where(values == -99, 0, np.clip(values, -1, 21) + 2)
+        np.testing.assert_allclose(np.bincount(seen, minlength=24) / 3000, channel.matrix(20)[count], atol=0.035)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "suppress",
+        "cut:6h",
+        "round:5, noise:geometric:eps=1:unit=person-day",
         "suppress:1",
         "suppress:x",
         "round:0",
@@ -470,5 +518,5 @@ def test_units_say_how_much_noise_a_count_gets():
 
     assert scale("noise:geometric:eps=2:unit=person-slot") == 0.5
     assert scale("noise:geometric:eps=2:unit=person-day") == 12
-    assert scale("noise:laplace:eps=2:unit=person-week") == 48  # four days are all there are
+    assert scale("noise:laplace:eps=2:unit=person-day:clip=6") == 3
     assert scale("noise:geometric:eps=2:unit=person") == 48

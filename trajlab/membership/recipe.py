@@ -1,61 +1,50 @@
-"""A recipe in words (`suppress:15`, `round:5`, `noise:geometric:eps=1:unit=person-day`) as a channel of counts."""
+"""A recipe (`suppress:15`, `round:5`, `noise:geometric:eps=1:unit=person-day`) as a channel of counts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from trajlab import protect
 from trajlab.errors import MembershipError
 from trajlab.membership.channel import Channel, Noise, Round, Step, Suppress
 
 EXACT = "exact"
 """What a recipe without any protection of counts is called."""
-UNITS = ("person-slot", "person-day", "person-week", "person")
 
 
-def parse(text: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Protections in their order, from a list of them or from one text with commas or blanks between them."""
-    words = text.replace(",", " ").split() if isinstance(text, str) else list(text or ())
-    return tuple(str(word) for word in words if word != EXACT)
+def parse(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Protections in their order, from a list of them or from one text with commas or blanks between them.
+
+    What is none, or in an order without sense, is refused as for a release.
+    """
+    words = given.replace(",", " ").split() if isinstance(given, str) else list(given)
+    found = protect.load_recipe([word for word in words if word != EXACT])
+    for protection in found:
+        if protection.protects == protect.SETTINGS:
+            raise MembershipError(
+                f"{protect.name_of(protection)!r} changes the cells or slots of a release: make that release, and "
+                "ask about it"
+            )
+    return tuple(protect.name_of(protection) for protection in found)
 
 
 def name(protections: Sequence[str]) -> str:
     return ", ".join(protections) or EXACT
 
 
-def channel(protections: Sequence[str], *, slots: int, slots_per_day: int, min_count: int = 1) -> Channel:
-    """What the protections do to a count of a table of so many slots; a `min_count` hides counts below it."""
-    steps = [step for text in protections if (step := _step(text, slots, slots_per_day)) is not None]
-    hides = any(isinstance(step, Suppress) for step in steps)
-    return Channel((*([Suppress(min_count)] if min_count > 1 and not hides else []), *steps))
+def channel(protections: Sequence[str], *, slots: int, slots_per_day: int) -> Channel:
+    """What the protections of counts among these do to one count of a release of so many slots."""
+    counted = [each for each in protect.load_recipe(list(protections)) if each.protects == protect.COUNTS]
+    return Channel(tuple(_step(each, slots, slots_per_day) for each in counted))
 
 
-def _step(text: str, slots: int, slots_per_day: int) -> Step | None:
-    kind, *words = text.split(":")
-    given = dict(word.split("=", 1) for word in words if "=" in word)
-    plain = [word for word in words if "=" not in word]
-    try:
-        if kind in ("generalise", "slots"):
-            return None
-        if kind == "suppress":
-            return Suppress(_whole(given.get("k", plain[0] if plain else "")))
-        if kind == "round":
-            return Round(_whole(given.get("base", plain[0] if plain else "")))
-        if kind == "noise":
-            unit = given.get("unit", "person-day")
-            entries = dict(zip(UNITS, (1, slots_per_day, 7 * slots_per_day, slots), strict=True))[unit]
-            eps = float(given["eps"])
-            if plain[0] in ("geometric", "laplace") and eps > 0:
-                return Noise(plain[0], min(entries, slots) / eps)
-    except (KeyError, ValueError, IndexError):
-        pass
-    raise MembershipError(
-        f"{text!r} is no protection of counts: write suppress:15, round:5 or noise:geometric:eps=1:unit=person-day "
-        "(unit person-slot, person-day, person-week or person), in the order in which they are applied"
-    )
-
-
-def _whole(text: str) -> int:
-    number = int(text)
-    if number < 2:
-        raise ValueError(text)
-    return number
+def _step(protection: Any, slots: int, slots_per_day: int) -> Step:
+    kind = protect.name_of(protection).partition(":")[0]
+    if kind == "suppress":
+        return Suppress(int(protection.k))
+    if kind == "round":
+        return Round(int(protection.base))
+    if kind == "noise":
+        return Noise(protection.law, protection.scale(slots, slots_per_day))
+    raise MembershipError(f"nobody has said yet how likely counts are after {kind}: ask about a release without it")

@@ -65,12 +65,10 @@ def measure(
     """Play the games that the lab has not yet; the same question twice is played once."""
     truth = _truth(store, release.id)
     asked = list(recipes) if recipes is not None else [tuple(release.recipe)]
-    min_count = release.min_count if recipes is None else 1
-    channels = [
-        recipe.channel(one, slots=release.slots, slots_per_day=release.slots_per_day, min_count=min_count)
-        for one in asked
-    ]
-    names = [recipe.name((*([f"suppress:{min_count}"] if min_count > 1 and not one else []), *one)) for one in asked]
+    if recipes is None and not release.recipe and release.min_count > 1:
+        asked = [(f"suppress:{release.min_count}",)]
+    channels = [recipe.channel(one, slots=release.slots, slots_per_day=release.slots_per_day) for one in asked]
+    names = [recipe.name(one) for one in asked]
     sizes = question.sizes_for(_pool(store, truth, question))
     _refuse_short(release, question)
     ids = {
