@@ -14,6 +14,7 @@
 --   slots            INTEGER    slots of the release
 --   fill             VARCHAR    how empty slots were filled
 --   min_count        INTEGER    smaller counts are left out
+--   recipe           VARCHAR    the protections that the counts went through, in order; empty where there are none
 --   people           BIGINT     people in the release
 --   cells            BIGINT     cells with a published count
 --   counts           BIGINT     published counts
@@ -79,6 +80,7 @@ select
     release.slots,
     release.fill,
     release.min_count,
+    coalesce(release.recipe, '') as recipe,
     coalesce(summary.people, most_at_once.people, 0) as people,
     coalesce(summary.cells, size.cells, 0) as cells,
     coalesce(summary.counts, published.counts, 0) as counts,

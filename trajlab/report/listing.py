@@ -34,6 +34,7 @@ _SETTINGS: dict[str, Callable[[Any], str]] = {
     "seed": lambda seed: f"seed {seed}",
     "box": lambda box: "box found" if box is None else f"box {', '.join(map(str, box))}",
     "outside": lambda rule: f"outside {rule}",
+    "protect": lambda recipe: " ".join(recipe or ()) or "counts as they are",
     "group": lambda group: "everybody" if group is None else f"people of {group[0]}={group[1]}",
 }
 

@@ -71,6 +71,7 @@ def render(contents: Contents) -> Html | None:
 
 
 _WHY = (
+    "About the traces behind the table. "
     "Counts name nobody. People can be recovered from them as far as each of them repeats the same few places, "
     "and as far as no two of them repeat the same ones. The figures below measure both on the true "
     "trajectories, before any attack."

@@ -68,8 +68,9 @@ def render(contents: Contents) -> Html | None:
 
 
 _WHY = (
-    "An adversary has the published counts and nothing else: no name, no record, no known trace. An attack joins the "
-    "counts of one slot to those of the next, and one day to the next, until every person counted has a track."
+    "About the published table: an adversary has the counts and nothing else, no name, no record, no known trace. An "
+    "attack joins the counts of one slot to those of the next, and one day to the next, until every person counted has "
+    "a track."
 )
 
 

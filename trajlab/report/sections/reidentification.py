@@ -47,6 +47,8 @@ from report.crowd_size as curve join report.reidentification using (release_id, 
 where release_id = $release_id order by rank, k"""
 
 _WHY = (
+    "About the traces behind the table, which would have to leak or be recovered first: protecting counts changes "
+    "nothing here. "
     "A trace without a name still tells where somebody goes. Whoever knows a little of a person, two places perhaps, "
     "looks for the traces that fit; where one alone does, it is that person's, with everything else that is in it."
 )

@@ -56,6 +56,7 @@ order by number"""
 KINDS = ("totally disclosed", "partly disclosed", "hidden", "no habits")
 
 _WHY = (
+    "About the traces behind the table, which would have to leak first. "
     "A crowd hides who somebody is, not what its members have in common. Where everybody who fits what is known of a "
     "person spends Tuesday afternoon in one building, so does that person, whoever it is (Ma et al., 2017)."
 )
