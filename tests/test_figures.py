@@ -25,6 +25,11 @@ from trajlab.figures._raster import FONTS, png
 from trajlab.figures._ticks import along, part_of
 from trajlab.query import catalogue
 
+PROTECTED = [
+    *("suppress:2", "suppress:3", "round:2", "round:4"),
+    *("noise:geometric:eps=1:unit=person-slot", "noise:geometric:eps=10:unit=person-slot"),
+]
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -40,6 +45,7 @@ def lab_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lab.attack(release, "dsilva2024")
         for varied in ({"index": ["square:2000", "square:4000"]}, {"slot": ["1h", "2h"]}, {"people": [None, 20]}):
             lab.study(attack="xu2017", **{"index": "square:2000", "slot": "1h", **varied})
+        lab.study(index="square:2000", slot="1h", protect=[None, *PROTECTED])
         tops = ["top:1", "top:2", "top:3", "top:2:unordered", "top:variable", "top:variable:unordered"]
         for known in (*tops, "points:1", "points:2", "points:4"):
             lab.risk(release, known)
