@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "scratch": {"errors"},
     "spatial": {"errors", "spatial", "plugins"},
     "simulation": {"errors", "settings", "simulation"},
-    "ingest": {"errors", "ingest", "plugins", "query"},
+    "ingest": {"errors", "ingest", "plugins", "query", "scratch"},
     # What an attack sees: no store, no records, no truth.
     "release.__init__": {"errors", "release.known", "release.matrix", "release.population"},
     "release.population": {"release.__init__"},
@@ -97,7 +97,21 @@ MAY_IMPORT = {
         "version",
     },
     "explore": {"explore", "answer", "engine", "errors", "lab", "query", "report", "spatial", "store"},
-    "prepare": {"prepare", "errors", "engine", "ingest", "lab", "plugins", "query", "release", "schema", "spatial"},
+    "prepare": {
+        *(
+            "prepare",
+            "errors",
+            "engine",
+            "ingest",
+            "lab",
+            "plugins",
+            "query",
+            "release",
+            "schema",
+            "scratch",
+            "spatial",
+        ),
+    },
 }
 
 

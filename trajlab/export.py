@@ -7,6 +7,8 @@ without the counts of its release for the same reason.
 
 from __future__ import annotations
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,12 +64,35 @@ def export(
     with scratch_folder(folder) as scratch:
         for query in tables:
             _write(store, query, scratch / f"{query.table}.{form}", chosen, cube)
-        if folder.exists():  # an empty one may be somebody's working folder, and stays the same folder
-            for file in scratch.iterdir():
-                file.rename(folder / file.name)
+        if folder.exists():
+            _fill(folder, scratch)
         else:
             scratch.rename(folder)
     return Exported(sorted(folder.iterdir()), chosen, notes)
+
+
+def _fill(folder: Path, scratch: Path) -> None:
+    """Put the files into an empty folder that is there: all at once, by putting theirs into its place.
+
+    Where that cannot be (a link, a mount, a folder of somebody else) or must not be, because it is the folder
+    that we were called from, they come one by one, and go again if one of them cannot.
+    """
+    old, new = folder.stat(), scratch.stat()
+    if not folder.samefile(Path.cwd()) and (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
+        with suppress(OSError):
+            shutil.copymode(folder, scratch)
+            scratch.rename(folder)
+            return
+    if any(folder.iterdir()):
+        raise LabError(f"{folder} is no longer empty: choose a new one, nothing is overwritten")
+    moved: list[Path] = []
+    try:
+        for file in sorted(scratch.iterdir()):
+            moved.append(file.rename(folder / file.name))  # noqa: PERF401
+    except BaseException:
+        for file in moved:
+            file.unlink()
+        raise
 
 
 def make_folder(folder: Path) -> None:

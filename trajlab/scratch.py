@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from trajlab.errors import LabError
+
+TEMPORARY = "trajlab-scratch-"
+"""How the names of our folders among the system's temporary files begin."""
 
 
 @contextmanager
@@ -34,6 +38,40 @@ def scratch_folder(target: Path) -> Iterator[Path]:
         finally:
             if _is(folder, number):  # it may have become the target, and another's have come since
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder among the system's temporary files, gone when the work ends, however it ends.
+
+    What is in it may be people's records: what a killed process left goes when the next one needs a folder,
+    as it does to ingest.
+    """
+    _remove_abandoned()
+    with ExitStack() as held:
+        folder = _locked_folder(held)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked_folder(until: ExitStack) -> Path:
+    """A new one, and another where somebody took it for something left before it was locked."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
+        with suppress(FileNotFoundError):
+            if _locked(folder, until) is not None:
+                return folder
+
+
+def _remove_abandoned() -> None:
+    """Remove the temporary folders of our own processes that were killed; those at work hold a lock on theirs."""
+    for left in Path(tempfile.gettempdir()).glob(f"{TEMPORARY}*"):
+        with suppress(OSError), ExitStack() as held:
+            number = _locked(left, held)
+            if number is not None and number >= 0 and os.fstat(number).st_uid == os.getuid():
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _locked(folder: Path, until: ExitStack) -> int | None:

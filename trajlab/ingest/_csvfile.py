@@ -14,7 +14,6 @@ import csv
 import hashlib
 import io
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ import pyarrow as pa
 from trajlab.errors import IngestError
 from trajlab.ingest._files import DataFile, literal
 from trajlab.ingest._quoting import STRAY, Repair, Scan, scan_quotes
+from trajlab.scratch import temporary_folder
 
 CHUNK = 1 << 20
 WIDEST = 1000
@@ -64,7 +64,7 @@ def open_csv(con: duckdb.DuckDBPyConnection, file: DataFile, cleanup: ExitStack)
     scan = scan_quotes(chunks(file, packing), head.delimiter)
     path, rows, breaks_in_quotes, faults = file.path, scan.lines - 1, scan.breaks_in_quotes, 0
     if not (scan.utf8 and scan.in_order):
-        path = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="trajlab-"))) / "repaired.csv"
+        path = cleanup.enter_context(temporary_folder()) / "repaired.csv"
         repair = Repair(head.delimiter, len(head.header))
         with path.open("w", encoding="utf-8", newline="") as repaired:
             repaired.writelines(repair.rewrite(decode(chunks(file, packing))))

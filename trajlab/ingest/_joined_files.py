@@ -8,7 +8,6 @@ number there. Each file is read from the disk once, whole.
 from __future__ import annotations
 
 import itertools
-import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from trajlab.ingest import _csvfile as csvfile
 from trajlab.ingest._csvfile import Head
 from trajlab.ingest._files import DataFile
 from trajlab.ingest._quoting import Repair, Scan, scan_quotes
+from trajlab.scratch import temporary_folder
 
 FULL = 1 << 26
 
@@ -54,7 +54,7 @@ class JoinedFiles:
     """One joined file for each layout that was met; a full one is handed over and begun anew."""
 
     def __init__(self, cleanup: ExitStack) -> None:
-        self._folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="trajlab-")))
+        self._folder = cleanup.enter_context(temporary_folder())
         self._open: dict[tuple[Head, bool], JoinedFile] = {}
         self._numbers = itertools.count()
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -26,6 +25,7 @@ from trajlab.errors import IngestError, UnknownNameError
 from trajlab.ingest._csvfile import fingerprint
 from trajlab.ingest._files import DataFile
 from trajlab.schema import create_functions
+from trajlab.scratch import temporary_folder
 
 if TYPE_CHECKING:
     import duckdb
@@ -112,13 +112,13 @@ def prepare(
         lab._progress.step(f"reading {Path(download).name} for {name}", poll=engine.percent_done),
     ):
         draft = chosen.follow(engine.con, Path(download))
-    with tempfile.TemporaryDirectory(prefix="trajlab-") as folder:
-        records = Path(folder) / records_of
+    with temporary_folder() as folder:
+        records = folder / records_of
         draft.records.write_parquet(records)
         own = fingerprint(DataFile(records, records_of))
         _refuse_others(lab, "select count(*) from records.source where fingerprint <> $own", own)
         if draft.zones is not None:
-            zones = Path(folder) / f"{name}.geojson"
+            zones = folder / f"{name}.geojson"
             zones.write_text(json.dumps(draft.zones), encoding="utf-8")
             lab.geography(zones=zones)
         lab.ingest(records, tz=draft.release["tz"])
