@@ -11,6 +11,8 @@ from conftest import HOMES, TINY_BOX
 import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
+from trajlab.report.contents import Contents
+from trajlab.report.sections import cubes as section
 
 MADE = {"index": "square:1000", "slot": "3h", "box": TINY_BOX, "outside": "clamp"}
 PEOPLE = ["ana", "ben", "cleo", "dora", "emil", "fay"]
@@ -138,6 +140,28 @@ def test_groups_of_which_nothing_is_left_are_noted_and_attacks_name_them(city):
     assert (whole["groups"], whole["attacked_groups"], whole["people"]) == (cube.groups, left, 60)
     risk = city.risk_cube(cube, "top:1")  # about traces that would have to leak: nothing published changes it
     assert sum(answer.people for answer in risk.answers.values()) == 60
+
+
+def test_the_report_shows_groups_of_a_cube_as_groups_and_not_as_releases(city, tmp_path):
+    cube = city.cube({"index": "h3:8", "slot": "1h"}, "home:square:10000", protect="suppress:5")
+    city.attack_cube(cube, "stay", pairing="greedy")
+    city.risk_cube(cube, "top:1")
+    made = set(city.table("report.cube_release", cube_id=cube.id)["release_id"])
+    assert len(made) > cube.groups  # with and without protection
+    contents = Contents.of(city)
+    assert made.isdisjoint(release.id for release in contents.releases)
+    assert cube.release_id in {release.id for release in contents.releases}
+    page = str(section.render(contents))
+    assert "home:square:10000" in page
+    assert "could not be attacked" in page
+    small = city.sql("select value from slots.member group by value having count(*) < 10")["value"]
+    large = city.table("report.cube_risk", cube_id=cube.id).filter(pl.col("people") >= 10)["value"].drop_nulls()
+    assert len(large)
+    assert all(f">{value}<" in page for value in large)
+    assert not any(f">{value}<" in page for value in set(small) - set(large))
+    whole = city.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert cube.by in whole
+    assert not any(release_id in whole for release_id in made)
 
 
 def test_people_of_whom_nothing_is_known_are_a_group_and_a_note_says_so(tiny):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,12 @@ from trajlab.report import listing, words
 from trajlab.report.evidence import Answer
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from trajlab.lab import Lab
 
 RELEASES = """\
-from report.release_overview
+from report.release_overview where release_id not in (select release_id from report.cube_release)
 order by index_name, slot_minutes, fill, min_count, release_id"""
 
 
@@ -60,18 +62,23 @@ class Contents:
     releases: tuple[Published, ...]
     missing: frozenset[str]
     """Relations that the lab lacks, since an older trajlab made it."""
+    of_groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Ids of releases that are groups of a cube, and of what was asked of them: rows with such an id are left out.
+
+    A group may be one person, and its counts that person's trace: sections/cubes.py tells of groups large enough.
+    """
     examples: int = 0
     """People whose days may be drawn: none, unless whoever writes the page says that they may be."""
 
     @classmethod
     def of(cls, lab: Lab, *, examples: int = 0) -> Contents:
         missing = _missing(lab)
-        if "report.release_overview" in missing:
+        if {"report.release_overview", "report.cube_release"} & missing:
             raise LabError("an older trajlab made this lab: open it once for writing, and it is brought up to date")
         summary = Answer.load(lab, RELEASES)
         rows = list(summary.frame.iter_rows(named=True))
         releases = tuple(Published(row, name) for row, name in zip(rows, _names(rows), strict=True))
-        return cls(lab, summary, releases, missing, examples)
+        return cls(lab, summary, releases, missing, _of_groups(lab), examples)
 
     def only(self, release: Published) -> Contents:
         """The same lab as if it had this one release."""
@@ -89,10 +96,26 @@ class Contents:
         """
         if self.missing.intersection(re.findall(r"\b[a-z]+\.[a-z_0-9]+\b", sql)):
             return Answer(sql.strip(), params, pl.DataFrame())
-        return Answer.load(self.lab, sql, **params)
+        answer = Answer.load(self.lab, sql, **params)
+        for column, ids in self.of_groups.items():
+            if ids and column in answer.frame.columns:
+                kept = pl.col(column).is_null() | ~pl.col(column).is_in(list(ids))
+                answer = replace(answer, frame=answer.frame.filter(kept))
+        return answer
 
     def name_of(self, release_id: str) -> str:
         return next((release.name for release in self.releases if release.id == release_id), release_id)
+
+
+def _of_groups(lab: Lab) -> dict[str, frozenset[str]]:
+    """By the column that has them: ids of releases of groups, and of runs, questions and traces of these."""
+    found = {"release_id": frozenset(lab.sql("select release_id from report.cube_release")["release_id"])}
+    if not found["release_id"]:
+        return {}
+    for column, table in (("run_id", "study.run"), ("risk_id", "study.risk"), ("traces_id", "study.traces")):
+        ids = lab.sql(f"select {column} from {table} where release_id in (select release_id from report.cube_release)")  # noqa: S608
+        found[column] = frozenset(ids[column])
+    return found
 
 
 def _missing(lab: Lab) -> frozenset[str]:
