@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import shapely
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -172,7 +173,7 @@ def test_a_polygon_holds_its_anchor_and_its_points(index, city, points):
 
 
 @every_index
-@some
+@examples(few=5, many=30)
 @given(points=shares)
 def test_areas_are_those_of_the_polygons_on_the_ground(index, city, points):
     import pyproj
