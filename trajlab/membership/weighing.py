@@ -20,8 +20,9 @@ Ints = npt.NDArray[np.int64]
 TRACE, HABITS = 0.8, 0.35
 """How much of a correlation is believed, where the target's trace is known, and where only habits are.
 
-On simulated cities anything from 0.7 to 0.95 serves a known trace. Habits are wrong on some days, for many points at
-once: weights that believe the correlation then lose more than they gain."""
+Both were chosen on one simulated city (4,000 people, groups of 1,000). For a known trace anything from 0.6 to 0.95 came
+to the same there, within 0.005 of AUC. Habits are wrong on some days, for many points at once: with 0.8 the AUC was
+0.01 lower than with plain sums, with 0.35 it was the same, all within its interval."""
 
 
 def weights(ratios: Ratios, row: Ints, correlation: Floats, people: int, belief: float) -> Floats:
