@@ -278,6 +278,25 @@ def test_a_protected_release_is_compared_with_the_one_without_protection(tiny):
     assert found.by_hour.equals(plain.by_hour)
 
 
+def test_noise_may_be_negative_and_a_table_without_flows_says_so(tiny):
+    whole = tiny.release("square:1000", "3h")
+    noisy = tiny.release("square:1000", "3h", protect=["noise:geometric:eps=1:unit=person-slot"])
+    assert noisy.counts["people"].to_numpy().min() < 0
+    found = tiny.count_utility(noisy)
+    before, after = (
+        {(slot, cell): n for slot, cell, n in release.counts.select("slot", "cell", "people").iter_rows()}
+        for release in (whole, noisy)
+    )
+    expected = slow(before, after)
+    assert {measure: found.error(measure) for measure in expected} == pytest.approx(expected)
+    assert found.error("distance_m") > 0
+    assert found.notes == ("no flow is published: all of them are lost",)
+    assert found.error("relative_error", "flow") == 1
+    lost = tiny.utility(whole, noisy)
+    assert lost.loss() == 1
+    assert lost.notes[1] == f"release {noisy.id} publishes no flow: all of them are lost"
+
+
 def test_what_cannot_be_compared_is_refused_with_the_reason(tiny):
     few = tiny.release("square:1000", "3h", min_count=2)
     other = tiny.release("square:2000", "3h")

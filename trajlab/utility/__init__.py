@@ -122,7 +122,9 @@ def compare_published(matrices: Matrices, release_id: str) -> Utility:
         "flows are those that are published: people who are in another cell in the next slot; constrained ones would "
         "need records"
     )
-    return _compare(matrices, side, before_id, after_id, (note,))
+    some = matrices.store.rows("select 1 from counts.flow where release_id = $id limit 1", id=release_id)
+    nothing = () if some else (f"release {release_id} publishes no flow: all of them are lost",)
+    return _compare(matrices, side, before_id, after_id, (note, *nothing))
 
 
 def compare(matrices: Matrices, side: Side, min_count: int = 1, published_id: str | None = None) -> Utility:

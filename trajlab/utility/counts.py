@@ -138,6 +138,9 @@ def load(store: Store, release_id: str, other_id: str) -> CountUtility:
         if seen and 0 < seen[0] < slots
         else None,
         "cells without coordinates: there is no distance on the map" if not seen else None,
+        "no flow is published: all of them are lost"
+        if len(errors.filter(pl.col("estimate") == 1, published_table="flow", measure="hidden_rows"))
+        else None,
     )
     return CountUtility(
         release_id, other_id, errors.sort(order), by_hour, by_cell, tuple(note for note in notes if note)
