@@ -37,6 +37,7 @@ FOLLOWED = [
     "docs/cubes.md",
     "docs/membership.md",
     "docs/prepare.md",
+    "docs/protection.md",
     "docs/recovery.md",
     "docs/reidentification.md",
     "docs/report.md",

@@ -72,3 +72,11 @@ def test_the_page_of_the_older_lab_is_written(older, tmp_path):
     with tl.open(older) as lab:
         page = lab.report(tmp_path / "report.html")
     assert "xu2017" in page.read_text(encoding="utf-8")
+
+
+def test_a_release_of_the_older_lab_is_known_as_unprotected(older):
+    with tl.open(older) as lab:
+        (release_id,) = lab.table("report.summary")["release_id"].unique()
+        assert lab.table("study.release")["unprotected_id"].to_list() == [release_id]
+        assert lab.published(release_id).recipe == ()
+        assert lab.release("square:1000", "3h", protect="suppress:2").recipe == ("suppress:2",)

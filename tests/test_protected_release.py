@@ -76,6 +76,19 @@ def test_what_is_known_of_suppressed_counts_is_true(city):
     assert (true[~listed] <= 3).all()
 
 
+@pytest.mark.parametrize(
+    "recipe",
+    ["suppress:4", "suppress:3:secondary", "round:3", "round:4:controlled", ["suppress:3", "round:10"]],
+    ids=str,
+)
+def test_what_a_release_says_of_its_counts_is_true_whatever_the_recipe(city, recipe):
+    made = city.release(**GRID, protect=recipe)
+    known, true = made.known(), truth(city, made)
+    assert ((known.low <= true) & (true <= known.high)).all()
+    assert (known.high <= 60).all()
+    assert np.isinf(known.price)
+
+
 def test_the_summary_and_the_notes_say_how_much_is_hidden(city):
     made = city.release(**GRID, protect=["suppress:4"])
     hidden = city.table("report.summary", release_id=made.id)["hidden"].item()
@@ -145,3 +158,81 @@ def test_a_protected_release_is_no_release_before_and_compared_as_published_afte
         city.utility(made, "square:4000", zones="square:4000")
     found = city.utility(plain, made, zones="square:4000")
     assert found.loss() == pytest.approx(city.count_utility(made).error("relative_error", "flow"))
+
+
+def test_an_attack_on_a_protected_release_is_scored_by_the_people_behind_it(city):
+    plain, made = city.release(**GRID), city.release(**GRID, protect=["suppress:4"])
+    run = city.attack(made, "stay", pairing="greedy")
+    scored = city.sql("select * from metrics.recovery where run_id = $id and metric = 'accuracy'", id=run.id)
+    assert set(scored["people"]) == {60}
+    assert 0 < scored.filter(level=3)["estimate"].item() < 1
+    assert set(city.table("metrics.pair", run_id=run.id)["person"]) == set(
+        city.sql("select person from slots.person where release_id = $id and kept", id=plain.id)["person"]
+    )
+    by_hour = city.table("report.accuracy_by_hour", run_id=run.id)
+    assert len(by_hour) == 12
+    assert by_hour["accuracy"].mean() == pytest.approx(scored.filter(level=3)["estimate"].item())
+    missed = city.table("report.missed_cells", run_id=run.id)
+    assert missed["person_slots"].sum() == 60 * made.slots
+    person = city.table("metrics.pair", run_id=run.id)["person"][0]
+    assert 0 < len(city.table("report.recovered_day", run_id=run.id, pairing="greedy", person=person)) <= 12
+    assert city.risk(run, "top:1").release_id == plain.id
+
+
+def test_noise_that_is_next_to_none_is_attacked_like_exact_counts(city):
+    plain = city.release(**GRID)
+    made = city.release(**GRID, protect="noise:geometric:eps=60:unit=person-slot")
+    found = []
+    for release in (plain, made):
+        run = city.attack(release, "stay", pairing="greedy")
+        scores = "select estimate from metrics.recovery where run_id = $id and metric = 'accuracy' and level = 3"
+        found.append(city.sql(scores, id=run.id).item())
+    assert found[0] == pytest.approx(found[1], abs=0.01)
+
+
+def test_a_list_of_releases_tells_the_protected_one_from_the_other(city):
+    city.release(**GRID, protect=["suppress:4"])
+    with pytest.raises(ReleaseError, match=r"suppress:4.*; .*counts as they are|counts as they are.*; .*suppress:4"):
+        city.export("nowhere", publishable=True)
+
+
+def test_a_protected_release_is_exported_by_itself_with_its_recipe(city, tmp_path):
+    made = city.release(**GRID, protect=["suppress:4"])
+    files = city.export(tmp_path / "out", publishable=True, release=made.id)
+    assert not any("begin at one person" in note for note in files.notes)
+    published = pl.read_parquet(tmp_path / "out" / "counts.release.parquet")
+    assert published.select("release_id", "recipe").rows() == [(made.id, "suppress:4")]
+    assert pl.read_parquet(tmp_path / "out" / "counts.occupancy.parquet")["people"].min() >= 4
+
+
+def test_the_page_shows_no_seed_that_noise_comes_from(tmp_path):
+    secret = 2**61 + 987_654_321
+    with tl.open(quiet=True) as lab:
+        lab.ingest(tl.simulate(people=10, days=1, interval="60min", seed=1), tz="Europe/Lisbon")
+        lab.release(**GRID, seed=secret, protect="noise:geometric:eps=1:unit=person-slot")
+        lab.release(**GRID)
+        page = lab.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert str(secret) not in page.replace(",", "")
+    assert "kept secret" in page
+
+
+def test_the_command_line_protects_counts_and_audits_their_noise(tmp_path, capsys):
+    from trajlab.cli import main
+
+    file = tmp_path / "lab.duckdb"
+    with tl.open(file, quiet=True) as lab:
+        lab.ingest(tl.simulate(people=30, days=1, interval="60min", seed=1), tz="Europe/Lisbon")
+    place = ["--index", "square:2000", "--slot", "2h"]
+    assert main(["release", str(file), *place, "--protect", "suppress:3", "round:5"]) == 0
+    assert "counts protected with suppress:3, round:5" in capsys.readouterr().out
+    noise = "noise:geometric:eps=1:unit=person-slot"
+    assert main(["release", str(file), *place, "--protect", noise, "--protect", "suppress:3"]) == 0
+    assert "ε = 1 per person-slot, 12 per person over 1 day" in capsys.readouterr().out
+    with tl.open(file, read_only=True, quiet=True) as lab:
+        known = dict(lab.sql("select recipe, release_id from counts.release").iter_rows())
+    assert main(["audit", str(file), "--release", known[f"{noise} suppress:3"]]) == 0
+    assert "nothing seen contradicts it" in capsys.readouterr().out
+    assert main(["audit", str(file), "--release", known[""]]) == 2
+    assert "only noise claims an ε that can be audited" in capsys.readouterr().err
+    assert main(["risk", str(file), "points:2", "--release", known["suppress:3 round:5"]]) == 0
+    assert "are protected, and these are the traces behind them" in capsys.readouterr().out

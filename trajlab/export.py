@@ -132,9 +132,9 @@ def _one_release(store: Store, release: str | None) -> str:
 def _notes(store: Store, chosen: str) -> Iterator[str]:
     """What is exported, and what could undo it."""
     known = _known(store)
-    ((least,),) = store.rows("select min_count from counts.release where release_id = $id", id=chosen)
+    ((least, recipe),) = store.rows("select min_count, recipe from counts.release where release_id = $id", id=chosen)
     yield f"release {known.pop(chosen)}"
-    if least <= 1:
+    if least <= 1 and not recipe:
         yield "warning: its counts begin at one person, nothing was left out; min_count leaves out small ones"
     elif known:
         some = "; ".join(list(known.values())[:3])

@@ -122,6 +122,9 @@ def risk(args: argparse.Namespace) -> None:
             found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
             print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
             print(found.description)
+            if searched not in (found.release_id, found.searched_id) and args.run_id is None:
+                print(f"the counts of release {searched} are protected, and these are the traces behind them: those of "
+                      f"release {found.release_id}, which would have to leak")  # fmt: skip
             summary = lab.sql(
                 "select scope, metric, level, about, people, estimate, low, high from metrics.risk "
                 "where risk_id = $id order by scope, metric, level",

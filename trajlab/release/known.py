@@ -52,5 +52,6 @@ def known(release: Release) -> Known:
     if release.min_count > 1:
         found = load(f"suppress:{release.min_count}").undo(found, listed, release.slots_per_day)
     if release.total is not None and np.isinf(found.price):
-        found = replace(found, high=np.minimum(found.high, np.maximum(release.total[1], found.low)))
+        room = np.maximum(release.total[1] - found.low.sum(axis=1, keepdims=True), 0)
+        found = replace(found, high=np.minimum(found.high, found.low + room))
     return found

@@ -31,7 +31,7 @@ _WORDING: dict[str, Callable[[Row], str]] = {
 _SETTINGS: dict[str, Callable[[Any], str]] = {
     "align": lambda aligned: "aligned" if aligned else "not aligned",
     "coverage": lambda share: f"coverage from {words.share(share)}",
-    "seed": lambda seed: f"seed {seed}",
+    "seed": lambda seed: words.seed(seed),
     "box": lambda box: "box found" if box is None else f"box {', '.join(map(str, box))}",
     "outside": lambda rule: f"outside {rule}",
     "protect": lambda recipe: " ".join(recipe or ()) or "counts as they are",

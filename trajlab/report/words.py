@@ -113,3 +113,12 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+SECRET_SEED = 2**40
+"""A seed this large was drawn to be kept: noise comes from it, and whoever has it can take the noise off."""
+
+
+def seed(number: int) -> str:
+    """A seed as a page may show it to others."""
+    return f"seed {number}" if number < SECRET_SEED else "seed kept secret"

@@ -23,8 +23,8 @@ MADE = "from study.release order by release_id"
 _SETTINGS = {
     "index": "Cells", "slot": "Slot", "fill": "Fill of empty slots", "start": "First day", "days": "Days",
     "tz": "Time zone", "align": "People aligned onto one period", "coverage": "Coverage required",
-    "min_count": "Smallest published count", "people": "Sample of people", "seed": "Seed of the sample",
-    "box": "Study box", "outside": "Points outside the box",
+    "min_count": "Smallest published count", "people": "Sample of people", "seed": "Seed of sample and noise",
+    "box": "Study box", "outside": "Points outside the box", "protect": "Protection of the counts",
 }  # fmt: skip
 _FACTS = {
     "people": "People", "left_out": "People left out", "records": "Records gridded",
@@ -112,8 +112,10 @@ def _setting(key: str, value: object) -> str:
         return words.span(value)
     if key == "coverage" and isinstance(value, int | float):
         return words.share(value) if value else "none"
+    if key == "seed" and isinstance(value, int):
+        return words.seed(value).removeprefix("seed ")
     if value is None:
-        return {"people": "everybody", "box": "1st to 99.5th percentile"}.get(key, words.NOTHING)
+        return {"protect": "none", "people": "everybody", "box": "1st to 99.5th percentile"}.get(key, words.NOTHING)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return _plain(value)
