@@ -89,6 +89,12 @@ def test_what_a_release_says_of_its_counts_is_true_whatever_the_recipe(city, rec
     assert np.isinf(known.price)
 
 
+def test_no_flows_stand_beside_secondary_suppression_and_a_note_says_so(city):
+    made = city.release(**GRID, protect=["suppress:3:secondary"])
+    assert len(made.flows) == 0
+    assert "no flows are published beside secondary suppression: they add up to its counts" in made.notes
+
+
 def test_the_summary_and_the_notes_say_how_much_is_hidden(city):
     made = city.release(**GRID, protect=["suppress:4"])
     hidden = city.table("report.summary", release_id=made.id)["hidden"].item()

@@ -76,6 +76,8 @@ def _build(store: Store, release_id: str, unprotected_id: str, recipe: Sequence[
         if query.kind == "table" and query.scope == ("release_id",) and query.table.startswith("report."):
             store.build(query, release_id=release_id)
     more = [] if found.clipped is None else list(noisy.describe(steps, table, seed, found.clipped))
+    if any(getattr(protection, "secondary", "") for protection in steps):
+        more.append(("flows", 1.0, "no flows are published beside secondary suppression: they add up to its counts"))
     notes.write_protected(store, release_id, unprotected_id, steps, more)
 
 
