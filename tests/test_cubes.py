@@ -10,7 +10,7 @@ from conftest import HOMES, TINY_BOX
 
 import trajlab as tl
 from trajlab.cli import main
-from trajlab.errors import LabError, ReleaseError, UnknownNameError
+from trajlab.errors import LabError, ProtectionError, ReleaseError, UnknownNameError
 from trajlab.report.contents import Contents
 from trajlab.report.sections import cubes as section
 
@@ -24,12 +24,20 @@ SUMMED = {
 
 @pytest.fixture(scope="module")
 def city() -> tl.Lab:
-    """Sixty people, three days; weights of the first digits of their number."""
+    """Sixty people, two days; weights of the first digits of their number."""
     lab = tl.open()
     records = tl.simulate(people=60, days=2, seed=3)
     lab.ingest(records, tz="Europe/Lisbon")
     uids = records["uid"].unique().sort()
-    lab.people(pl.DataFrame({"uid": uids, "factor": [f"{1 + n / 7:.9f}" for n in range(len(uids))]}))
+    lab.people(
+        pl.DataFrame(
+            {
+                "uid": uids,
+                "factor": [f"{1 + n / 7:.9f}" for n in range(len(uids))],
+                "half": [f"{n % 2}" for n in range(len(uids))],
+            }
+        )
+    )
     return lab
 
 
@@ -100,10 +108,12 @@ def test_a_cube_does_not_depend_on_the_order_of_rows_or_on_threads(tmp_path):
     assert all(once.equals(again) for once, again in zip(*found, strict=True))
 
 
-@pytest.mark.parametrize("recipe", [("suppress:3",), ("suppress:3:secondary",), ("generalise:h3:7", "suppress:3")])
+@pytest.mark.parametrize(
+    "recipe", [("suppress:3",), ("suppress:3:secondary",), ("round:5",), ("generalise:h3:7", "suppress:3")]
+)
 def test_the_counts_of_each_group_are_those_of_its_protected_release(city, recipe):
     cube = city.cube({"index": "h3:8", "slot": "1h"}, "home:square:10000", protect=recipe)
-    counts = [word for word in recipe if word.startswith("suppress")]
+    counts = [word for word in recipe if not word.startswith("generalise")]
     assert cube.recipe == tuple(counts)
     by_group = {}
     for value in city.sql("select distinct value from counts.cube where cube_id = $id", id=cube.id)["value"]:
@@ -116,6 +126,25 @@ def test_the_counts_of_each_group_are_those_of_its_protected_release(city, recip
         assert rows["people"].min() >= 3
         flows = city.table("counts.flow_cube", cube_id=cube.id, value=value)
         assert flows.select("slot", "origin", "destination", "people").equals(release.flows)
+
+
+def test_noise_holds_for_a_person_in_groups_by_home_and_for_less_in_others(city):
+    made = {"index": "h3:7", "slot": "1h"}
+    for asked in (
+        lambda noise: city.cube(made, "home:square:10000", protect=noise),
+        lambda noise: city.release(**made, group=("home:square:10000", "1,2"), protect=noise),
+    ):
+        with pytest.raises(
+            ProtectionError, match="noise for unit=person-day does not hold for people divided by home:"
+        ):
+            asked("noise:geometric:eps=1:unit=person-day")
+    cube = city.cube(made, "home:square:10000", protect="noise:geometric:eps=1:unit=person")
+    assert cube.notes[-1].startswith("everybody is in one group, so what the noise of a group claims holds")
+    sizes = city.table("counts.cube", cube_id=cube.id).group_by("value").len()
+    assert len(sizes) == cube.groups
+    assert sizes["len"].n_unique() == 1  # every cell in every slot, whoever is in the group
+    by_factor = city.cube(made, "half", protect="noise:geometric:eps=1:unit=person-day")
+    assert by_factor.groups == 2
 
 
 def test_a_cube_of_a_protected_release_is_protected_like_it_and_of_the_same_people(city):

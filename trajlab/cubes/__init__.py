@@ -16,6 +16,7 @@ import polars as pl
 from trajlab.errors import ProtectionError, ReleaseError, UnknownNameError
 from trajlab.ids import digest
 from trajlab.protect import COUNTS, SETTINGS, load_recipe, name_of
+from trajlab.protect.noise import Noise
 from trajlab.protect.suppress import Suppress
 from trajlab.query import Query, step
 from trajlab.release import groups
@@ -33,6 +34,11 @@ MANY = 0.1
 """Groups per person above which a cube is noted to be of hardly anybody."""
 HEAVIEST = 1_000_000_000
 """The most that one person may weigh."""
+ONE_GROUP_EACH = (
+    "everybody is in one group, so what the noise of a group claims holds for the whole cube; which groups there are "
+    "is published as it is"
+)
+"""What is to be known of noise in a cube."""
 TABLES = ("counts.cube", "counts.flow_cube")
 
 
@@ -78,6 +84,7 @@ def make_cube(
     settings = replace(settings, min_count=settings.min_count if least is None else least, protect=recipe)
     if settings.group is not None:
         raise ReleaseError(f"release {release_id} is of one group already: make a cube of the release of everybody")
+    groups.refuse_noise(by, load_recipe(recipe))
     smallest = _smallest_count(settings)
     if weights is not None and smallest is None:
         raise ReleaseError(
@@ -120,6 +127,8 @@ def load_cube(store: Store, cube_id: str) -> Cube:
         raise UnknownNameError("cube", cube_id, [name for (name,) in store.rows("select cube_id from study.cube")])
     release_id, by, weights, least, recipe, people, n_groups, grouping_id = found[0]
     notes = _notes(store, cube_id, grouping_id, everything=least == 1 and not recipe)
+    if any(isinstance(protection, Noise) for protection in load_recipe(recipe.split())):
+        notes = (*notes, ONE_GROUP_EACH)
     return Cube(cube_id, release_id, by, weights, least, tuple(recipe.split()), people, n_groups, notes)
 
 

@@ -9,17 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from trajlab import spatial
-from trajlab.errors import ReleaseError, UnknownNameError
+from trajlab.errors import ProtectionError, ReleaseError, UnknownNameError
 from trajlab.ids import digest
+from trajlab.protect.noise import Noise
 from trajlab.query import step
 from trajlab.release.grid import study_area
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trajlab.store import Store
 
 HOME = "home:"
@@ -91,6 +94,20 @@ def refuse_unknown_attribute(store: Store, attribute: str) -> None:
     known = [name for (name,) in store.rows("select distinct trait from records.trait")]
     if attribute not in known:
         raise UnknownNameError("column of the people table (lab.people)", attribute, [*known, "home:<index>"])
+
+
+def refuse_noise(attribute: str, recipe: Sequence[Any]) -> None:
+    """Refuse noise for less than a person where people are divided by home: its claim would not hold.
+
+    A home is found from all nights of a person. A day more or less can move it, and with it every other day of the
+    person from one group to another.
+    """
+    for protection in recipe:
+        if isinstance(protection, Noise) and protection.unit != "person" and attribute.startswith(HOME):
+            raise ProtectionError(
+                f"noise for unit={protection.unit} does not hold for people divided by {attribute}: a home is found "
+                "from all nights of a person, so one of them can move the others to another group; use unit=person"
+            )
 
 
 def refuse_unknown_group(store: Store, grouping: Grouping, value: str) -> None:

@@ -81,6 +81,7 @@ class Settings:
             object.__setattr__(self, "box", _checked_box(self.box))
         if self.group is not None:
             object.__setattr__(self, "group", _checked_group(self.group))
+            groups.refuse_noise(self.group[0], recipe)
         if self.min_count > 1 and any(protection.protects == COUNTS for protection in recipe):
             raise ReleaseError(
                 f"min_count={self.min_count} leaves out counts before they are protected: put "
