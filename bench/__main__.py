@@ -11,6 +11,8 @@ BENCHMARKS = (
     "pipeline",
     "recovery",
     "ties",
+    "published",
+    "protection",
     "risk",
     "risk_top",
     "adversaries",

@@ -24,14 +24,13 @@ def people(release: Release) -> int:
 
 
 def least(release: Release) -> npt.NDArray[np.int64]:
-    """The fewest people whom each slot can hold, by its counts."""
+    """The fewest people whom each slot can hold, by its counts; with noise, as many as there are on average."""
+    sums = np.zeros(release.slots, dtype=np.int64)
+    np.add.at(sums, release.counts["slot"].to_numpy(), release.counts["people"].to_numpy())
     if not release.recipe:
-        sums = np.zeros(release.slots, dtype=np.int64)
-        np.add.at(sums, release.counts["slot"].to_numpy(), release.counts["people"].to_numpy())
         return sums
     known = release.known()
     if np.isinf(known.price):
         sure: npt.NDArray[np.int64] = np.maximum(known.low, 0).sum(axis=1)
         return sure
-    middle = float(((known.low + known.high) / 2).sum(axis=1).mean())
-    return np.full(release.slots, max(round(middle), 1))
+    return np.full(release.slots, max(round(float(sums.mean())), 1))
