@@ -13,6 +13,7 @@ BENCHMARKS = (
     "ties",
     "published",
     "protection",
+    "habits",
     "risk",
     "risk_top",
     "adversaries",

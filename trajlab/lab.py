@@ -257,7 +257,7 @@ class Lab:
     ) -> Run:
         """Recover tracks from a release and score them; the same request twice is run once.
 
-        `attack` is xu2017, dsilva2024, or one of the yardsticks shuffle and stay, which run
+        `attack` is xu2017, dsilva2024, habits, or one of the yardsticks shuffle and stay, which run
         beside every attack. `settings` are the attack's own (night_hours, direct_link_below,
         lookback). Tracks are in `attacks.track`, the proof of each step in `attacks.step`,
         scores in `metrics.*` and, side by side, in `report.every_metric`. `pairing` says how

@@ -1,6 +1,6 @@
 """Plug-ins: a file in a package is one, found by its file name; nothing lists it elsewhere.
 
-    names("trajlab.attacks")                         ["dsilva2024", "shuffle", "stay", "xu2017"]
+    names("trajlab.attacks")                         ["dsilva2024", "habits", "shuffle", "stay", "xu2017"]
     load("trajlab.attacks", "stay", "attack").ATTACK
 
 Files whose names begin with an underscore are what plug-ins share; `run.py` is the package's verb.

@@ -1,0 +1,166 @@
+"""Habits: the exchange of cells between two tracks against all exchanges there are, and cases solved by eye."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import trajlab as tl
+from trajlab.attacks._city import City
+from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
+from trajlab.attacks._habits_linking import join_days
+from trajlab.attacks._habits_model import familiarity, first_model, fit
+from trajlab.attacks._habits_votes import vote
+from trajlab.release import Release
+
+PER_DAY = 8
+
+
+def counted(tracks, cells):
+    return np.stack([np.bincount(slot, minlength=cells) for slot in tracks.T])
+
+
+def town(seed, people=6, cells=5, days=4):
+    """Tracks that stay and go, and the city and the model of them."""
+    rng = np.random.default_rng(seed)
+    tracks = rng.integers(cells, size=(people, days * PER_DAY)).astype(np.int32)
+    for slot in range(1, tracks.shape[1]):
+        tracks[:, slot] = np.where(rng.random(people) < 0.5, tracks[:, slot - 1], tracks[:, slot])
+    xy = rng.permutation(cells * cells)[:cells, None] // [1, cells] % cells * 500.0
+    city = City(Release.from_matrix(counted(tracks, cells), xy, PER_DAY, unit="m"), 0.0, seed)
+    return city, tracks, first_model(city, tracks, evidence=0.3, floor=0.05)
+
+
+def explained(model, known, track, start, end):
+    """Log-likelihood of one track from `start` on, slowly: what it is known for is `known` outside the window."""
+    slots = len(track)
+    outside = np.r_[0:start, end:slots]
+    spent = np.bincount(known[outside], minlength=len(model.odds))
+    new = outside[(outside == 0) | (known[outside] != known[outside - 1])]
+    found = 0.0
+    for slot in range(start, min(end + 2, slots)):
+        cell, part = track[slot], model.block[slot]
+        then = (known[outside][model.block[outside] == part] == cell).mean()
+        ever = spent[cell] / len(outside)
+        if slot < end:
+            found += model.evidence * np.log(model.being @ [then, ever] + model.floor)
+        if slot == 0:
+            continue
+        before = track[slot - 1]
+        just = int(slot > 1 and track[slot - 2] != before)
+        chance = model.moving[just, part, familiarity(spent[before] / len(outside))]
+        ways = [then, ever, (known[new] == cell).mean(), model.odds[before, cell]]
+        likely = model.going[[0, 2, 1, 3]] @ ways
+        found += np.log(1 - chance if cell == before else chance * likely)
+    return found
+
+
+def exchanges(one, two, start, end):
+    """Every choice of slots in [start, end) that begins and ends only where one of the two moves."""
+    for chosen in itertools.product([False, True], repeat=end - start):
+        at = np.zeros(len(one), dtype=bool)
+        at[start:end] = chosen
+        here = np.arange(start + 1, end)
+        rest = (one[here] == one[here - 1]) & (two[here] == two[here - 1])
+        if not (at[here] != at[here - 1])[rest].any():
+            yield at
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_best_exchange_is_the_best_of_all(seed):
+    city, tracks, model = town(seed)
+    rng = np.random.default_rng(seed)
+    room, state = scratch(city.slots, city.places, model.moving.shape[1]), np.array([seed + 1], dtype=np.uint64)
+    for start in (0, int(rng.integers(1, city.slots - 8)), city.slots - 7):
+        end = start + 7
+        one, two = tracks[:2]
+
+        def value(at, one=one, two=two, start=start, end=end):
+            pair = np.where(at, two, one), np.where(at, one, two)
+            return sum(explained(model, row, track, start, end) for row, track in zip((one, two), pair, strict=True))
+
+        room.chosen[:] = 0
+        assert choose(one, two, start, end, model, np.inf, room, state)
+        found = value(room.chosen[: city.slots].astype(bool))
+        best = max(value(at) for at in exchanges(one, two, start, end))
+        assert found == pytest.approx(best, abs=1e-9)
+        assert found >= value(np.zeros(city.slots, dtype=bool)) - 1e-9  # it never falls
+
+
+def test_at_temperature_one_an_exchange_is_drawn_as_often_as_it_is_likely():
+    city, tracks, model = town(3)
+    room, state = scratch(city.slots, city.places, model.moving.shape[1]), np.array([7], dtype=np.uint64)
+    start, end, (one, two) = 9, 13, tracks[:2]
+    drawn = {}
+    for _ in range(4000):
+        choose(one, two, start, end, model, 1.0, room, state)
+        at = room.chosen[start:end].astype(bool)
+        drawn[tuple(np.where(at, two[start:end], one[start:end]))] = (
+            drawn.get(tuple(np.where(at, two[start:end], one[start:end])), 0) + 1
+        )
+    weight = {}
+    for at in exchanges(one, two, start, end):
+        pair = np.where(at, two, one), np.where(at, one, two)
+        log = sum(explained(model, row, track, start, end) for row, track in zip((one, two), pair, strict=True))
+        key = tuple(pair[0][start:end])
+        weight[key] = weight.get(key, 0.0) + np.exp(log)
+    for key, expected in weight.items():
+        assert drawn.get(key, 0) / 4000 == pytest.approx(expected / sum(weight.values()), abs=0.03)
+
+
+@pytest.mark.parametrize("inverse", [1.0, 2.0, np.inf])
+def test_exchanges_and_joined_days_keep_every_count_and_every_seat(inverse):
+    city, tracks, model = town(1, people=30, cells=7)
+    counts = counted(tracks, city.places)
+    join_days(city, tracks, model, 0.5, np.random.default_rng(0))
+    seat, who, first = seats(tracks, city.places)
+    assert sweep(tracks, seat, who, first, PER_DAY, model, inverse, 2000, np.array([5], dtype=np.uint64)) > 0
+    assert np.array_equal(counted(tracks, city.places), counts)
+    slot = np.arange(city.slots)
+    assert np.array_equal(who[slot, seat], np.broadcast_to(np.arange(30)[:, None], tracks.shape))
+    assert (first[slot, tracks] <= seat).all()
+    assert (seat < first[slot, tracks + 1]).all()
+
+
+def test_rounds_of_exchanges_explain_the_tracks_better():
+    city, tracks, model = town(2, people=20)
+    _, before = fit(model, tracks, PER_DAY)
+    sweep(tracks, *seats(tracks, city.places), PER_DAY, model, np.inf, 3000, np.array([5], dtype=np.uint64))
+    assert fit(model, tracks, PER_DAY)[1] > before + 0.1
+
+
+def test_the_vote_takes_what_most_samples_say_as_far_as_counts_allow():
+    samples = [np.array([[0, 1], [1, 2], [2, 0]], dtype=np.int32) for _ in range(3)]
+    samples[2][:2, 0] = [1, 0]
+    answer, sure = vote(samples)
+    assert answer.tolist() == [[0, 1], [1, 2], [2, 0]]
+    assert sure[:, 0] == pytest.approx([2 / 3, 2 / 3, 1])
+    assert sure[:, 1] == pytest.approx(1)
+
+
+def test_two_who_leave_the_same_place_go_to_their_own_homes():
+    """Homes 0 and 1, work 2 for both; some days one of them stays at home, so that their homes are known."""
+    xy = [[0, 0], [1000, 0], [500, 2000]]
+    nights, work = 3, 2
+    days = [(True, True), (True, False), (True, True), (False, True), (True, True), (True, True)]
+    lives = [[home] * nights + [work if goes[home] else home] * 3 + [home] * 2 for goes in days for home in (0, 1)]
+    truth = np.array([np.concatenate(lives[home::2]) for home in (0, 1)])
+    tracks = tl.recover(counted(truth, 3), xy, slots_per_day=8, method="habits", unit="m")
+    assert sorted(tracks.tolist()) == sorted(truth.tolist())
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ({"rounds": 0}, "rounds is a whole number, 1 or more, not 0"),
+        ({"restarts": 1.5}, "restarts is a whole number, 1 or more, not 1.5"),
+        ({"windows": -1}, "windows is a whole number, 0 or more, not -1"),
+        ({"cold": 0}, "cold is a number above 0, not 0"),
+        ({"evidence": True}, "evidence is a number, not True"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(setting, reason):
+    with pytest.raises(tl.TrajlabError, match=reason):
+        tl.recover([[1, 1]] * 4, [[0, 0], [1000, 0]], slots_per_day=2, method="habits", **setting)

@@ -1,0 +1,103 @@
+"""The strongest attack here: whose habits explain the counts best, over all days at once."""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from trajlab.attacks import Tracks
+from trajlab.attacks._city import City
+from trajlab.attacks._steps import StepLog
+from trajlab.attacks.dsilva2024 import DSilva2024
+from trajlab.errors import AttackError
+from trajlab.release import Release
+
+if TYPE_CHECKING:
+    from trajlab.attacks._habits_model import Cells, Model
+
+WHOLE_NUMBERS = {"restarts": 1, "rounds": 1, "samples": 1, "windows": 0, "joining": 0}
+"""Settings that are whole numbers, and the least that they can be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """Exchange cells between tracks until each of them has habits: places, hours and ways of its own.
+
+    Starts from the tracks of `dsilva2024`, and anneals them in `rounds` from temperature `warm`
+    to `cold`. In the first `joining` rounds all tracks' days are given out anew, one day after
+    the other, to those whose other days they fit. In every round `windows` windows per person
+    and day are tried in which two tracks exchange some of their cells, whichever are more
+    usual for the other. What is usual is learned from the tracks themselves in every round;
+    `evidence` is what a slot in a usual place counts beside a move, and `floor` how usual a
+    place is at least. Of `restarts` the one that explains the counts best is taken, and the
+    answer is the vote of its `samples` last rounds.
+
+    Two people who work in the same cell leave it at the same time, one to a, the other to b. On
+    all other nights one of them was in a, the other in b: so they are tonight.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = DSilva2024.requires
+
+    restarts: int = 2
+    rounds: int = 12
+    samples: int = 4
+    windows: int = 12
+    joining: int = 6
+    warm: float = 1.0
+    cold: float = 0.5
+    evidence: float = 0.3
+    floor: float = 0.05
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value, least = getattr(self, field.name), WHOLE_NUMBERS.get(field.name)
+            if least is None:
+                if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+                    raise AttackError(f"{field.name} is a number above 0, not {value!r}")
+            elif isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise AttackError(f"{field.name} is a whole number, {least} or more, not {value!r}")
+
+    def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
+        from trajlab.attacks._habits_model import first_model
+        from trajlab.attacks._habits_votes import vote
+
+        release.require(*self.requires)
+        begin = DSilva2024().recover(release, rng, log)
+        city = City(release, 0.0, int(rng.integers(2**62)))
+        tracks = city.as_sorted(begin).astype(np.int32)
+        model = first_model(city, tracks, self.evidence, self.floor)
+        seeds = rng.integers(1, 2**62, size=self.restarts)
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, self.restarts)) as pool:
+            runs = list(pool.map(lambda seed: self._anneal(city, tracks, model, int(seed)), seeds))
+        _, samples = max(runs, key=lambda run: run[0])
+        answer, _ = vote(samples)
+        return city.as_listed(answer.astype(np.int64))
+
+    def _anneal(self, city: City, begin: Cells, model: Model, seed: int) -> tuple[float, list[Cells]]:
+        """The objective at the end of one restart, and its samples."""
+        from trajlab.attacks._habits_exchange import seats, sweep
+        from trajlab.attacks._habits_linking import join_days
+        from trajlab.attacks._habits_model import fit
+
+        tracks, rng, state = begin.copy(), np.random.default_rng(seed), np.array([seed], dtype=np.uint64)
+        tries = self.windows * city.people * city.days
+        seat, who, first = seats(tracks, city.places)
+        objective, samples = -math.inf, []
+        for number in range(self.rounds + self.samples):
+            temperature = self.warm * (self.cold / self.warm) ** min(number / max(self.rounds - 1, 1), 1.0)
+            if number < self.joining:
+                join_days(city, tracks, model, temperature, rng)
+                seat, who, first = seats(tracks, city.places)
+            sweep(tracks, seat, who, first, city.slots_per_day, model, 1 / temperature, tries, state)
+            model, objective = fit(model, tracks, city.slots_per_day)
+            if number >= self.rounds:
+                samples.append(tracks.copy())
+        return objective, samples
+
+
+ATTACK = Habits
