@@ -265,6 +265,15 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb --example-people -1",
         "lab.duckdb --example-people some",
     ),
+    "audit": ("", "lab.duckdb --release r0", "lab.duckdb --seed some"),
+    "membership": (
+        "",
+        "lab.duckdb --release r0",
+        "lab.duckdb --adversary nobody",
+        "lab.duckdb --targets 1",
+        "lab.duckdb --sizes 100000",
+        "lab.duckdb --recipe blur:5",
+    ),
     "explore": ("", "lab.duckdb --port 99999", "lab.duckdb --port -1", "lab.duckdb --seconds 0", "lab.duckdb --rows 0"),
 }
 """For every command what else may be wrong than the lab and the engine, which are tried for each."""

@@ -72,6 +72,12 @@ def _released(scenes: Scenes, folder: Path) -> None:
         lab.release("square:500", "30min")
 
 
+def _noisy(scenes: Scenes, folder: Path) -> None:
+    scenes.copy("released", folder)
+    with tl.open(folder / "lab.duckdb") as lab:
+        lab.release("square:500", "30min", protect=["noise:geometric:eps=1:unit=person-slot"])
+
+
 def _asked(scenes: Scenes, folder: Path) -> None:
     scenes.copy("released", folder)
     with tl.open(folder / "lab.duckdb") as lab:
@@ -94,6 +100,7 @@ MAKERS: dict[str, Callable[[Scenes, Path], None]] = {
     "files": _files,
     "ingested": _ingested,
     "released": _released,
+    "noisy": _noisy,
     "asked": _asked,
     "campus": _campus,
 }

@@ -40,6 +40,8 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial("release lab.duckdb --index h3:8 --slot 30min", "ingested"),
         Trial("release lab.duckdb --index stations --slot 60min --fill linear --min-count 2", "released"),
     ),
+    "audit": (Trial("audit lab.duckdb", "noisy"),),
+    "membership": (Trial("membership lab.duckdb --targets 10 --groups 10 --sizes 10", steps=True),),
     "cube": (Trial("cube lab.duckdb --by home:h3:6 --min-count 2", steps=True),),
     "feasibility": (Trial("feasibility lab.duckdb"),),
     "attack": (Trial("attack lab.duckdb xu2017"), Trial("attack lab.duckdb dsilva2024", steps=True)),

@@ -309,7 +309,7 @@ def test_the_letters_of_a_png_are_free_to_pass_on() -> None:
 def test_mistakes_are_told(lab: tl.Lab, release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownNameError, match="no figure named 'xu2017-fig99'; there are: dsilva2024-fig2"):
         lab.figure("xu2017-fig99")
-    with pytest.raises(FigureError, match=f"can be drawn for 4 releases: say which; there are: .*{release}"):
+    with pytest.raises(FigureError, match=f"can be drawn for 10 releases: say which; there are: .*{release}"):
         lab.figure("xu2017-fig8a")
     with pytest.raises(LabError, match=r"'a\.pdf' is neither \.svg nor \.png"):
         lab.figure("xu2017-fig2", tmp_path / "a.pdf", release=release)

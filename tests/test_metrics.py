@@ -37,7 +37,7 @@ class Town:
             pl.DataFrame({
                 "release_id": "r", "index_id": 7, "index_name": "square:1000", "starts": starts, "tz": "UTC",
                 "slot_seconds": 86_400 // per_day, "slots_per_day": per_day, "slots": slots, "fill": "static",
-                "min_count": 1,
+                "min_count": 1, "recipe": "", "total_low": None, "total_high": None,
             }),
         )  # fmt: skip
         self.put(

@@ -309,7 +309,7 @@ def test_a_protection_that_breaks_its_word_is_refused_and_the_lab_stays_as_it_wa
     import trajlab.protect.run as module
 
     before = everything(lab)
-    monkeypatch.setattr(module, "load", lambda _: Broken(apply))
+    monkeypatch.setattr(module, "load_protection", lambda _: Broken(apply))
     monkeypatch.setattr(module, "name_of", lambda _: "broken")
     with pytest.raises((ProtectionError, ContractError), match=said):
         cut(lab, source, key=None)
@@ -466,7 +466,7 @@ def test_records_of_people_divided_by_place_have_no_part(apply, tmp_path, monkey
     lab = tiny_lab()
     source = source_of(lab)
     with monkeypatch.context() as patched:
-        patched.setattr(module, "load", lambda _: Broken(apply))
+        patched.setattr(module, "load_protection", lambda _: Broken(apply))
         patched.setattr(module, "name_of", lambda _: "cut:1s")
         made = cut(lab, source)
     with pytest.raises(ProtectionError, match="divides people otherwise than by time"):

@@ -521,7 +521,7 @@ def test_people_from_the_shell_divide_risk_by_group(lab_file, tmp_path, capsys):
         (["risk", "{lab}", "points:2", "--set", "short"], "--set takes name=value, not 'short'"),
         (["risk", "{lab}", "points:2", "--basis", "trips"], "no basis named 'trips'; there are: observed, records, slots"),
         (["risk", "nowhere.duckdb", "points:2"], "nowhere.duckdb: no such lab; `trajlab ingest nowhere.duckdb FILE` makes one"),
-        (["protect", "{lab}", "blur:6h"], "no protection named 'blur'; there are: cut"),
+        (["protect", "{lab}", "blur:6h"], "no protection named 'blur'; there are: cut, generalise, noise, round, slots, suppress"),
         (["protect", "{lab}", "cut:0h"], "window '0h' must be at least a second and at most ten years"),
         (["risk", "{lab}", "points:2", "--set", "points=3"], "'points:2' says points already: say it once"),
         (["risk", "{lab}", "points", "--set", "points=inf"], "points is a number, not inf"),
@@ -578,7 +578,7 @@ def test_the_help_of_protect_lists_every_protection(capsys):
     with pytest.raises(SystemExit):
         main(["protect", "--help"])
     lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.partition("protections:\n")[2].splitlines()]
-    assert lines == [[name, protections.describe(name).splitlines()[0]] for name in protections.names()]
+    assert lines == [[name, protections.describe(name).splitlines()[0]] for name in protections.names("traces")]
 
 
 def test_the_help_of_risk_lists_every_kind_whatever_the_process_was_called_with(capsys):

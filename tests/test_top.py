@@ -28,7 +28,9 @@ numbers = itertools.count()
 def fresh_store() -> Store:
     store = Store(threads=2)
     store.con.execute("insert into records.person select i, 'p' || i from range(1, 10) as people(i)")
-    store.con.execute("insert into counts.release select 'r', 1, 'x', '2024-03-04', 'UTC', 21600, 4, 12, 'none', 1")
+    store.con.execute(
+        "insert into counts.release select 'r', 1, 'x', '2024-03-04', 'UTC', 21600, 4, 12, 'none', 1, '', null, null"
+    )
     return store
 
 

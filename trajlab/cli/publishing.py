@@ -105,7 +105,9 @@ def audit(args: argparse.Namespace) -> None:
     the other gives a bound of ε that holds in 95 of 100 audits; a bound above the claim contradicts it.
     """
     with opened(args, read_only=True) as lab:
-        found = lab.audit(only_release(lab, args.release), seed=args.seed)
+        noisy = lab.sql("select release_id from counts.release where contains(recipe, 'noise:')")["release_id"]
+        only = args.release or (noisy.item() if len(noisy) == 1 else None)
+        found = lab.audit(only_release(lab, only), seed=args.seed)
         print(found)
         if not found.holds:
             raise ProtectionError("publish nothing made with this noise")
@@ -113,7 +115,7 @@ def audit(args: argparse.Namespace) -> None:
 
 def _audit_options(c: argparse.ArgumentParser) -> None:
     lab_options(c)
-    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab with noise)")
     c.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
 
 
