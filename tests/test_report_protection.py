@@ -32,5 +32,10 @@ def test_membership_stands_beside_guessing(page: str) -> None:
         assert text in section
 
 
+def test_the_first_words_of_the_page_name_the_recipes(page: str) -> None:
+    assert "protected by <strong>2 recipes: round:5 and suppress:3</strong>" in page
+    assert "Nothing is suppressed" not in page
+
+
 def test_releases_are_named_by_what_protects_them(page: str) -> None:
     assert "suppress:3" in page.partition('<section id="atlas">')[2].partition("</section>")[0]

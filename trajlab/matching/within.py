@@ -49,10 +49,22 @@ def transport_within(
     plan, source `len(supply)` are the units that waited, and sink `len(sinks)` is aside. The sinks must not need
     more units than there are.
     """
-    problem = _Problem(
-        points, supply, sinks, low, high, price, waiting, aside, source_keys, sink_keys, first, largest, threads
+    units = int(supply.sum()) + waiting
+    price = price if np.isinf(price) else min(price, 2.0 * largest + aside)  # dearer than any way round
+    shift = 0.0 if np.isinf(price) else price  # what a unit pays whom no sink wants, so that no price is negative
+    parts = _Columns.of(low, high, price, units)
+    never = 2.0 * (largest + aside + 4.0 * shift) + 1.0
+    # Ties fall as in `transport`, whatever the prices: preferences are as small as they would be without them.
+    plain = Grain.of(largest, len(supply) + int((parts.kind == 0).sum()) + 1)
+    grain = Grain(Grain.of(never, len(supply) + len(parts.sink) + 3).unit, plain.extra)
+    part_keys = sink_keys[parts.sink] + keys(1, parts.kind) * (parts.kind > 0)  # the first part: as in `transport`
+    plane = Plane(points, first, sinks[parts.sink], source_keys, part_keys, largest, grain)
+    offset = float(shift * (np.maximum(low, 0).sum() - units + np.maximum(-high, 0).sum()))
+    solved = _Problem(plane, parts, supply, waiting, aside, shift, never, threads).solve()
+    sink = np.append(parts.sink, len(sinks))[solved.sink]
+    return Plan(
+        solved.source, sink, solved.amount, solved.cost + offset, max(solved.bound + offset, 0.0), solved.rounds
     )
-    return problem.solve()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,52 +107,36 @@ class _Problem:
 
     def __init__(
         self,
-        points: Floats,
+        plane: Plane,
+        parts: _Columns,
         supply: Ints,
-        sinks: Floats,
-        low: Ints,
-        high: Ints,
-        price: float,
         waiting: int,
         aside: float,
-        source_keys: Keys,
-        sink_keys: Keys,
-        first: Ints | None,
-        largest: float,
+        shift: float,
+        never: float,
         threads: int,
     ) -> None:
-        self.units = units = int(supply.sum()) + waiting
-        price = price if np.isinf(price) else min(price, 2.0 * largest + aside)  # dearer than any way round
-        self.parts = parts = _Columns.of(low, high, price, units)
-        self.sources, self.sinks, self.threads = len(supply), len(sinks), threads
-        self.waiting = waiting > 0
-        shift = 0.0 if np.isinf(price) else price  # what a unit pays whom no sink wants, so that no price is negative
-        never = 2.0 * (largest + aside + 4.0 * shift) + 1.0
-        # Ties fall as in `transport`, whatever the prices: preferences are as small as they would be without them.
-        plain = Grain.of(largest, len(supply) + int((parts.kind == 0).sum()) + 1)
-        grain = Grain(Grain.of(never, len(supply) + len(parts.sink) + 3).unit, plain.extra)
-        part_keys = sink_keys[parts.sink] + keys(1, parts.kind) * (parts.kind > 0)  # the first part: as in `transport`
-        self.plane = Plane(points, first, sinks[parts.sink], source_keys, part_keys, largest, grain)
-        unit = grain.unit
+        self.plane, self.parts, self.threads = plane, parts, threads
+        self.sources, self.waiting = len(supply), waiting > 0
+        self.units = int(supply.sum()) + waiting
+        unit = plane.grain.unit
         self.price, self.aside, self.shift, self.never = (
             np.rint(np.asarray(value) / unit) * unit for value in (parts.price, aside, shift, never)
         )
         spare = int(parts.room.sum())
         rows = [supply, *([[waiting]] if self.waiting else []), *([[spare]] if spare else [])]
         self.supply = np.concatenate([np.asarray(row, dtype=np.int64) for row in rows])
-        self.demand = np.append(parts.room, units)
-        self.offset = float(shift * (np.maximum(low, 0).sum() - units)) + float(shift * np.maximum(-high, 0).sum())
+        self.demand = np.append(parts.room, self.units)
 
     def solve(self) -> Plan:
+        """Amounts to the parts of sinks, with their cost counted from the cheapest part."""
         whole = not self.plane.columns or not self.sources or len(self.supply) * len(self.demand) <= WHOLE
         solved = self._whole() if whole else self._sifted()
-        source, part, amount = solved.source, solved.sink, solved.amount
-        real = source < self.sources + self.waiting
-        source, part, amount = source[real], part[real], amount[real]
+        real = solved.source < self.sources + self.waiting
+        source, part, amount = solved.source[real], solved.sink[real], solved.amount[real]
         cost = float(amount @ self._plain(source, part))
-        sink = np.append(self.parts.sink, self.sinks)[part]
         bound = min(solved.bound - (self.plane.grain.error * self.units if whole else 0.0), cost)
-        return Plan(source, sink, amount, cost + self.offset, max(bound + self.offset, 0.0), solved.rounds)
+        return Plan(source, part, amount, cost, bound, solved.rounds)
 
     def _plain(self, source: Ints, part: Ints) -> Floats:
         """What units pay, without the trace of preference."""

@@ -134,6 +134,10 @@ def _hidden(releases: tuple[Published, ...]) -> Child:
     limits = sorted({release.row["min_count"] for release in releases if release.row["min_count"] > 1})
     if not any(release.own for release in releases):
         return None
+    recipes = sorted({release.row["recipe"] for release in releases if release.row["recipe"]})
+    if recipes:
+        through = f"{words.count(len(recipes), 'recipe')}: {words.join_list(recipes)}"
+        return ["Counts of some releases are protected by ", _strong(through), ". The others are as they were counted."]
     if not limits:
         return "Nothing is suppressed: every count is published, however small."
     below = f"Suppressing counts below {words.join_list([words.number(limit) for limit in limits])} hides "
