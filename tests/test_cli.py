@@ -51,10 +51,12 @@ def test_publishable_export_holds_nobodys_trace(lab_file, tmp_path, capsys):
     said(capsys, "export", lab_file, tmp_path / "all")
     said(capsys, "export", lab_file, tmp_path / "public", "--publishable", "--format", "csv")
     everything = {file.stem for file in (tmp_path / "all").iterdir()}
-    public = {file.stem for file in (tmp_path / "public").iterdir()}
+    public = {file.stem for file in (tmp_path / "public").glob("*.csv")}
     assert public == {"counts.release", "counts.occupancy", "counts.flow", "grid.index", "grid.cell", "slots.slot"}
     assert public < everything
-    for file in (tmp_path / "public").iterdir():
+    assert {file.name for file in (tmp_path / "public").iterdir() if file.suffix != ".csv"} == {"datapackage.json"}
+    assert not re.search(r"\b(ana|emil|records\.csv)\b", (tmp_path / "public" / "datapackage.json").read_text())
+    for file in (tmp_path / "public").glob("*.csv"):
         frame = pl.read_csv(file, infer_schema=False)
         assert {"person", "uid", "source_row"}.isdisjoint(frame.columns)
         assert not any(name in file.read_text() for name in ("ana", "emil", "records.csv"))

@@ -346,7 +346,7 @@ def test_a_cube_is_exported_without_the_counts_of_everybody(tiny, tmp_path):
     cube = tiny.cube(MADE, "works", min_count=2)
     other = tiny.cube(MADE, "home:zones")
     done = tiny.export(tmp_path / "cube", publishable=True, cube=cube, form="csv")
-    assert [file.name for file in done] == sorted(
+    assert [file.name for file in done if file.suffix == ".csv"] == sorted(
         f"{table}.csv" for table in (*SUMMED, "study.cube", "counts.release", "slots.slot", "grid.index", "grid.cell")
     )
     counts = pl.read_csv(tmp_path / "cube" / "counts.cube.csv")

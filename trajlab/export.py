@@ -2,7 +2,7 @@
 
 A table may be published when its SQL file says `publish: yes`; silence means no. One release goes into a
 folder: whoever has two of the same people takes one from the other, and has counts that both left out. A cube goes
-without the counts of its release for the same reason.
+without the counts of its release for the same reason. What is published has its metadata beside it (`datapackage`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajlab import plain
+from trajlab import datapackage, plain
 from trajlab.cubes import TABLES, Cube, load_cube
 from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import LabError, ReleaseError, UnknownNameError
@@ -64,11 +64,19 @@ def export(
     with scratch_folder(folder) as scratch:
         for query in tables:
             _write(store, query, scratch / f"{query.table}.{form}", chosen, cube)
+        if chosen is not None:
+            _write_metadata(store, scratch, chosen, cube)
         if folder.exists():
             _fill(folder, scratch)
         else:
             scratch.rename(folder)
     return Exported(sorted(folder.iterdir()), chosen, notes)
+
+
+def _write_metadata(store: Store, folder: Path, release: str, cube: str | None) -> None:
+    (row,) = store.frame("from counts.release where release_id = $id", id=release).to_dicts()
+    text = datapackage.describe(sorted(folder.iterdir()), row, cube=cube)
+    (folder / datapackage.NAME).write_text(text, encoding="utf-8")
 
 
 def _fill(folder: Path, scratch: Path) -> None:

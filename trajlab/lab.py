@@ -740,7 +740,8 @@ class Lab:
         """Copy the lab's tables to files; `publishable` only those that hold nobody's trace, of one release.
 
         `release` says which, where the lab has several: they are never mixed in one folder. `cube` exports one
-        instead, without the counts of its release. The result is
+        instead, without the counts of its release. Beside them, datapackage.json says what they are (Frictionless
+        Data Package 2); add `licenses` to it before you publish. The result is
         the list of files; its `notes` say what was exported and what else must not be published beside it.
         In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; Parquet has it as it is.
         """

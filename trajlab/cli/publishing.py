@@ -164,7 +164,8 @@ def export(args: argparse.Namespace) -> None:
     """Copy tables to Parquet or CSV files in a new folder.
 
     --publishable copies only tables that hold nobody's trace, counts, cells, calendar, of one release:
-    whoever has two of the same people can compute counts that both left out. In CSV, text that a
+    whoever has two of the same people can compute counts that both left out. Beside them,
+    datapackage.json says what they are (Frictionless Data Package 2); add licenses to it. In CSV, text that a
     spreadsheet would take for a formula (= + - @) begins with an apostrophe; Parquet has it as it is.
     """
     with opened(args, read_only=True) as lab:
