@@ -140,6 +140,7 @@ def _make_town(file: Path) -> None:
         traits.add(lab._store, HOMES, lab._progress)
     lab.cube(release, "home:zones")
     lab.cube(release, "works", min_count=2)
+    lab.decide(release, TINY / "policy.toml")
     lab.close()
 
 

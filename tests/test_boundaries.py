@@ -81,6 +81,10 @@ MAY_IMPORT = {
         *("utility", "errors", "ids", "matching", "progress", "query", "release", "report", "risk", "spatial", "store"),
         "version",
     },
+    "decide": {
+        *("decide", "attacks", "errors", "ids", "lab", "membership.question", "plugins", "progress", "protect"),
+        *("query", "release", "risk", "schedule", "settings", "utility"),
+    },
     "study": {"study", "attacks", "errors", "lab", "progress", "release", "report"},
     "figures": {"figures", "errors", "lab", "plugins", "report", "version"},
     "report": {

@@ -59,6 +59,10 @@ class UtilityError(TrajlabError, ValueError):
     """Flows that cannot be compared, or a trade-off that cannot be drawn."""
 
 
+class PolicyError(TrajlabError, ValueError):
+    """A policy that cannot be read, or that asks what does not exist."""
+
+
 class FigureError(TrajlabError, ValueError):
     """A figure that this lab has not the tables for, or that this machine cannot draw."""
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from trajlab.attacks.run import Run
     from trajlab.cubes import Cube
     from trajlab.cubes.run import CubeRisk, CubeRuns
+    from trajlab.decide.policy import Policy
+    from trajlab.decide.run import Decision
     from trajlab.export import Exported
     from trajlab.figures import Drawn
     from trajlab.ingest import Ingested
@@ -669,6 +671,26 @@ class Lab:
             settings=Settings(**settings),
         )
         return tradeoff.study(self._store, self._given(release).id, plan, self._progress)
+
+    def decide(
+        self,
+        release: Release | str,
+        policy: str | Path | Policy,
+        *,
+        exceptions: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> Decision:
+        """May this release be published? Every rule of a policy, answered: pass, fail or review.
+
+        `policy` is a preset such as "strict" (`trajlab policy --list`) or a TOML file. Attacks, risks and comparisons
+        that its rules ask for are made, or used where the lab has them. `exceptions` are reasons by the name
+        of a rule or its number: the whole is then decided without it, and the reason stays in the record. The
+        result has `verdict` and `rules`; they are in `study.decision`, `metrics.verdict` and `report.verdict`. A
+        rule that needs the people behind a release made elsewhere is under review.
+        """
+        from trajlab.decide.run import decide
+
+        return decide(self, self._given(release), policy, exceptions=exceptions, seed=seed)
 
     def prepare(self, dataset: str | Recipe, download: str | Path) -> Prepared:
         """Make a sub-dataset of dsilva2024, table I, from its download: records and one release."""

@@ -25,6 +25,7 @@ ONE_MEANING = {
             *("metrics.risk", "study.risk", "study.leak", "report.reidentification", "report.schedule_answer"),
             *("metrics.membership", "study.membership"),
             *("metrics.count_error", "metrics.count_error_by_hour", "metrics.count_error_by_cell"),
+            *("metrics.verdict", "report.verdict"),
         },
     ),
     "found": ("whether the person's own trace is one of those that fit", {"metrics.anonymity"}),

@@ -9,6 +9,7 @@ The flow, from files to a page to look at:
   trajlab membership lab.duckdb
   trajlab schedule lab.duckdb grid:60min
   trajlab utility lab.duckdb square:1000 --zones h3:7
+  trajlab decide lab.duckdb --policy strict
   trajlab sql lab.duckdb "select * from report.every_metric"
   trajlab report lab.duckdb -o report.html
 
@@ -24,7 +25,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
-from trajlab.cli import adversaries, answers, cubes, flows, publishing, records, schedules
+from trajlab.cli import adversaries, answers, cubes, deciding, flows, publishing, records, schedules
 from trajlab.errors import TrajlabError
 from trajlab.plain import Plain, one_line
 
@@ -46,6 +47,8 @@ IN_ORDER = (
     "smallest",
     "schedule",
     "utility",
+    "policy",
+    "decide",
     "study",
     "study tradeoff",
     "sql",
@@ -59,7 +62,10 @@ IN_ORDER = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it worked, 2 with one line on stderr when the user must fix something."""
+    """Run one command; 0 when it worked, 2 with one line on stderr when the user must fix something.
+
+    `decide` says more: 0 publish, 1 do not, 3 review.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without Unicode shows ? and goes on
@@ -70,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(given: list[str]) -> int:
     args = parser(next((word for word in given if not word.startswith("-")), None)).parse_args(given)
     try:
-        args.run(args)
+        code = args.run(args)
         sys.stdout.flush()
     except TrajlabError as error:
         print(f"trajlab: {one_line(str(error))}", file=sys.stderr)
@@ -84,7 +90,7 @@ def _run(given: list[str]) -> int:
     except OSError as error:
         print(f"trajlab: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}", file=sys.stderr)
         return 2
-    return 0
+    return int(code or 0)
 
 
 def parser(command: str | None) -> argparse.ArgumentParser:
@@ -94,7 +100,7 @@ def parser(command: str | None) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     top.add_argument("--version", action="version", version=f"trajlab {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
-    modules = (adversaries, answers, cubes, flows, publishing, records, schedules)
+    modules = (adversaries, answers, cubes, deciding, flows, publishing, records, schedules)
     known = {run: options for module in modules for run, options in module.COMMANDS.items()}
     for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(_name(each[0]))):
         text = inspect.cleandoc(str(run.__doc__))
@@ -108,7 +114,7 @@ def parser(command: str | None) -> argparse.ArgumentParser:
     return top
 
 
-def _name(run: Callable[..., None]) -> str:
+def _name(run: Callable[..., int | None]) -> str:
     return run.__name__.replace("_", " ")
 
 

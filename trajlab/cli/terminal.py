@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from trajlab.lab import Lab
 
-Commands = dict[Callable[[argparse.Namespace], None], Callable[[argparse.ArgumentParser], None]]
-"""What each command does, and the function that adds its options."""
+Commands = dict[Callable[[argparse.Namespace], int | None], Callable[[argparse.ArgumentParser], None]]
+"""What each command does (and ends with, where that is not 0), and the function that adds its options."""
 
 
 def lab_options(c: argparse.ArgumentParser, *, needed: bool = True) -> None:

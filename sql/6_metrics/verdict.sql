@@ -1,0 +1,29 @@
+-- metrics.verdict: what each rule of a policy found, beside its limit.
+--
+-- A rule passes where the worse end of its interval keeps the limit, fails where not even the better end does, and is
+-- under review where the interval straddles the limit or where the release cannot answer (no estimate then).
+-- Numbers that are counted, not estimated, have both ends at the estimate.
+--
+-- grain:      decision_id, position
+-- written by: trajlab.decide.run
+-- columns:
+--   decision_id   VARCHAR  the decision, see study.decision
+--   position      INTEGER  place of the rule in the policy, from 1
+--   rule          VARCHAR  name of the rule, see docs/decide.md
+--   settings      VARCHAR  JSON: every setting of the rule, sorted by name
+--   concern       VARCHAR  what it guards against: singling out, linkability or inference (WP216); or utility, a floor
+--                          of what a table must still be good for
+--   about         VARCHAR  table: the published counts; traces: those behind them, which would have to leak
+--   unit          VARCHAR  what numbers are counted in: share, people, epsilon or number
+--   estimate      DOUBLE   the number; null where the rule cannot be answered
+--   low           DOUBLE   lower end of its 95 % interval
+--   high          DOUBLE   upper end of its interval
+--   yardstick     DOUBLE   what chance gives; null where there is nothing to compare with
+--   lower_limit   DOUBLE   the limit, where it is a lower one
+--   upper_limit   DOUBLE   the limit, where it is an upper one
+--   people        BIGINT   how many people it concerns; null where that is not known
+--   worst_decile  DOUBLE   the same number over the tenth of people with the highest
+--   verdict       VARCHAR  pass, fail or review
+--   sentence      VARCHAR  the finding in words
+--   why           VARCHAR  why the policy has this rule, in its own words
+--   exception     VARCHAR  the written reason for which the whole is decided without this rule; null without

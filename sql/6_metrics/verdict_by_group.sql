@@ -1,0 +1,11 @@
+-- metrics.verdict_by_group: what a rule found for each group of people, where groups are known (`trajlab people`).
+--
+-- grain:      decision_id, position, trait, value
+-- written by: trajlab.decide.run
+-- columns:
+--   decision_id  VARCHAR  the decision, see study.decision
+--   position     INTEGER  place of the rule in the policy, see metrics.verdict
+--   trait        VARCHAR  what the group has in common, see records.trait
+--   value        VARCHAR  its value
+--   people       BIGINT   people of the group
+--   estimate     DOUBLE   the rule's number for them

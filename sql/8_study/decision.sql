@@ -1,0 +1,15 @@
+-- study.decision: every decision whether a release may be published, and the policy that it was taken under.
+--
+-- Rules and their numbers are in metrics.verdict. The same release, policy, exceptions and seed are one decision.
+--
+-- grain:      decision_id
+-- written by: trajlab.decide.run
+-- columns:
+--   decision_id   VARCHAR  the decision: a digest of release, policy, exceptions and seed
+--   release_id    VARCHAR  the release that it is about
+--   policy        VARCHAR  name of the policy
+--   policy_text   VARCHAR  the policy as it was read
+--   policy_hash   VARCHAR  SHA-256 of that text
+--   records_hash  VARCHAR  digest of the records behind the release; of its counts where it was made elsewhere
+--   seed          BIGINT   seed of attacks and of what is drawn at random
+--   verdict       VARCHAR  pass, fail or review

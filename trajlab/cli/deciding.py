@@ -1,0 +1,88 @@
+"""Commands that answer whether a table may be published."""
+
+from __future__ import annotations
+
+import argparse
+
+from trajlab.cli.terminal import Commands, lab_options, list_in_help, only_release, opened, pairs
+from trajlab.errors import TrajlabError
+
+
+def decide(args: argparse.Namespace) -> int:
+    """Decide whether a release may be published: every rule of a policy, answered.
+
+    What a rule asks for (an attack, a risk, a comparison of flows) is made, or used where the lab has it. Each
+    rule and the whole is pass, fail or review; the command ends with 0 (publish), 1 (do not), 3 (review) or
+    2 (a mistake). Everything is stored: study.decision, metrics.verdict, report.verdict.
+    """
+    from trajlab.decide.run import EXIT
+
+    with opened(args, must_exist=True) as lab:
+        release = only_release(lab, args.release)
+        reasons = pairs(args.exception, "--exception")
+        decision = lab.decide(release, args.policy, exceptions=reasons, seed=args.seed)
+        print(f"decision {decision.id} on release {decision.release_id}")
+        for rule in decision.rules.iter_rows(named=True):
+            print(f"{rule['verdict']:<7}{rule['position']:>2}  {rule['rule']} [{rule['concern']}]: {rule['sentence']}")
+            if rule["exception"]:
+                print(f"{'':<11}exception: {rule['exception']}")
+        print(decision)
+        return EXIT[decision.verdict]
+
+
+def _decide_options(c: argparse.ArgumentParser) -> None:
+    list_in_help(c, _list_presets)
+    lab_options(c)
+    c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument("--policy", required=True, help="a preset, see below, or a TOML file")
+    c.add_argument(
+        "--exception",
+        action="append",
+        metavar="RULE=REASON",
+        help="decide without this rule (its name or number), for a reason in words that stays in the record",
+    )
+    c.add_argument("--seed", type=int, default=0, help="seed of attacks and samples (default: 0)")
+
+
+def policy(args: argparse.Namespace) -> None:
+    """Show the policies that come with trajlab, and the rules that a policy may have."""
+    from trajlab.decide.policy import Policy
+
+    if args.rules:
+        print(_list_rules())
+    elif args.show is not None:
+        print(Policy.load(args.show).text.rstrip())
+    elif args.list:
+        print(_list_presets())
+    else:
+        raise TrajlabError("say what to show: --list, --show NAME or --rules")
+
+
+def _policy_options(c: argparse.ArgumentParser) -> None:
+    c.add_argument("--list", action="store_true", help="the presets, and what each asks for")
+    c.add_argument("--show", metavar="NAME", help="one of them, or a file, as text: a start for a policy of your own")
+    c.add_argument("--rules", action="store_true", help="the rules, their limits and their settings")
+
+
+def _list_presets() -> str:
+    from trajlab.decide.policy import Policy, presets
+
+    return "\n".join(["presets:", *(f"  {name:<12}{Policy.load(name).title}" for name in presets())])
+
+
+def _list_rules() -> str:
+    import dataclasses
+    import inspect
+
+    from trajlab import decide
+
+    lines = []
+    for name in decide.names():
+        kind = decide.rule(name)
+        text = inspect.cleandoc(str(kind.__doc__)).replace("\n", "\n    ")
+        chosen = [f"{field.name} = {field.default!r}" for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+        lines.append(f"{name}: {', '.join([kind.limit, *chosen])}\n    {text}")
+    return "\n\n".join(lines)
+
+
+COMMANDS: Commands = {policy: _policy_options, decide: _decide_options}

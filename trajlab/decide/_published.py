@@ -1,0 +1,68 @@
+"""What rules about the rows of a table share: who is behind each, and whether noise stands in for a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from trajlab.decide import TRUTH, Unanswerable
+from trajlab.errors import UnknownNameError
+from trajlab.protect import load_recipe
+from trajlab.protect.noise import Noise
+from trajlab.query import step
+from trajlab.release.truth import unprotected_id
+
+if TYPE_CHECKING:
+    from trajlab.lab import Lab
+    from trajlab.release import Release
+
+TABLES = ("both", "occupancy", "flow")
+OVER = ("slot", "period")
+
+
+def check_name(kind: str, name: str, known: Sequence[str]) -> None:
+    """Refuse a setting that is none of these names."""
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
+
+
+def truth_of(lab: Lab, release: Release) -> str:
+    """The id under which the lab keeps the people behind a release."""
+    truth = unprotected_id(lab._store, release.id)
+    if not lab._store.rows("select 1 from slots.person where release_id = $id limit 1", id=truth):
+        raise Unanswerable(TRUTH)
+    return truth
+
+
+def rows_behind(lab: Lab, release: Release, table: str, least: int) -> tuple[int, int | None, int, int]:
+    """Of the rows published: how many, fewest people behind one, rows with fewer than `least`, the people in those."""
+    ((rows, fewest, few_rows, few_people),) = lab._store.rows(
+        step("6_metrics/_contributors"),
+        release_id=release.id,
+        truth_id=truth_of(lab, release),
+        table=table,
+        least=least,
+    )
+    return rows, fewest, few_rows, few_people
+
+
+def epsilon_of(release: Release, unit: str) -> float | None:
+    """The ε that the noise of a release leaves per unit, by sequential composition; None without noise.
+
+    A unit moves one count in each of its slots, or in as many as `clip` says of each unit of the noise; each costs
+    1 / scale. A unit that is longer than the table is the whole table.
+    """
+    for protection in load_recipe(release.recipe):
+        if isinstance(protection, Noise):
+            slots, day = release.slots, release.slots_per_day
+            asked = min({"person-slot": 1, "person-day": day, "person-week": 7 * day, "person": slots}[unit], slots)
+            own = protection.unit_slots(slots, day)
+            moved = min(protection.bound(slots, day) * -(-asked // own), asked)
+            return moved / protection.scale(slots, day)
+    return None
+
+
+def noise_answers(release: Release, most: float) -> float | None:
+    """The ε per person-week where noise of at most that ε stands in for a threshold; None where it does not."""
+    eps = epsilon_of(release, "person-week") if most > 0 else None
+    return eps if eps is not None and eps <= most else None

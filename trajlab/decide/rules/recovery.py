@@ -1,0 +1,62 @@
+"""recovery: how much of people's days an attack recovers from the published table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from trajlab import attacks
+from trajlab.decide import INFERENCE, SHARE, TABLE, TRUTH, Finding, Unanswerable
+from trajlab.decide._published import truth_of
+from trajlab.decide._recovered import run_attack
+from trajlab.query import step
+
+if TYPE_CHECKING:
+    from trajlab.lab import Lab
+    from trajlab.release import Release
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Accuracy of `attack`: the share of slots in which a recovered track is in its person's cell.
+
+    With `over_control` it is what the attack gains beyond chance, (accuracy - control) / (1 - control), where
+    control is its accuracy for people whom it cannot have recovered (metrics.control).
+    """
+
+    concern: ClassVar[str] = INFERENCE
+    about: ClassVar[str] = TABLE
+    unit: ClassVar[str] = SHARE
+    limit: ClassVar[str] = "at_most"
+
+    attack: str = "dsilva2024"
+    over_control: bool = False
+
+    def __post_init__(self) -> None:
+        attacks.load(self.attack)
+
+    def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
+        truth_of(lab, release)
+        run = run_attack(lab, release, self.attack, seed)
+        found = lab._store.rows(step("6_metrics/_recovery_of_run"), run_id=run.id, accuracy=limit)
+        if not found:
+            raise Unanswerable(TRUTH)
+        ((pairing, estimate, low, high, yardstick, control, control_low, control_high, worst, people),) = found
+        subject = f"{self.attack} places people in the right cell in"
+        note = "of the slots"
+        if self.over_control:
+            if control is None:
+                raise Unanswerable("the lab has nobody to take the control of: fewer than two people were recovered")
+            low, high = _gain(low, control_high), _gain(high, control_low)
+            estimate, worst = _gain(estimate, control), _gain(worst, control)
+            subject = f"beyond what chance gives, {self.attack} places people in the right cell in"
+            note = f"of the slots; chance gives {100 * control:.1f} %"
+        groups = lab._store.frame(step("6_metrics/_recovery_by_group"), run_id=run.id, pairing=pairing)
+        return Finding(estimate, subject, low, high, yardstick, people, worst, groups, note)
+
+
+def _gain(accuracy: float, control: float) -> float:
+    return max(0.0, (accuracy - control) / (1 - control)) if control < 1 else 0.0
+
+
+RULE = Recovery
