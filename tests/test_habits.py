@@ -12,7 +12,7 @@ from trajlab.attacks._city import City
 from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
 from trajlab.attacks._habits_linking import join_days
 from trajlab.attacks._habits_model import familiarity, first_model, fit
-from trajlab.attacks._habits_votes import vote
+from trajlab.attacks._habits_votes import agreement, vote
 from trajlab.release import Release
 
 PER_DAY = 8
@@ -134,10 +134,80 @@ def test_rounds_of_exchanges_explain_the_tracks_better():
 def test_the_vote_takes_what_most_samples_say_as_far_as_counts_allow():
     samples = [np.array([[0, 1], [1, 2], [2, 0]], dtype=np.int32) for _ in range(3)]
     samples[2][:2, 0] = [1, 0]
-    answer, sure = vote(samples)
+    answer = vote(samples)
     assert answer.tolist() == [[0, 1], [1, 2], [2, 0]]
+    sure = agreement(answer, samples, [], 3)
     assert sure[:, 0] == pytest.approx([2 / 3, 2 / 3, 1])
     assert sure[:, 1] == pytest.approx(1)
+
+
+def test_tracks_of_another_restart_are_compared_with_those_most_like_them():
+    answer = np.array([[0, 0, 1, 1], [2, 2, 2, 0]], dtype=np.int32)
+    other = answer[::-1].copy()
+    other[0, 3], other[1, 3] = 1, 0
+    assert agreement(answer, [answer], [[other]], 3).tolist() == [[1, 1, 1, 0.5], [1, 1, 1, 0.5]]
+
+
+@pytest.fixture(scope="module")
+def city():
+    """A lab whose release was attacked by an attack that says how sure it is, and by one that does not."""
+    lab = tl.open(":memory:")
+    lab.ingest(tl.simulate(people=40, days=3, seed=1), tz="Europe/Lisbon")
+    release = lab.release("square:2000", "1h")
+    lab.attack(release, "habits", rounds=3, joining=2, samples=3)
+    lab.attack(release, "xu2017")
+    return lab
+
+
+def test_confidence_is_stored_of_every_position_of_an_attack_that_has_it(city):
+    found = city.sql(
+        "select attack, count(track.cell) as tracks, count(sure.confidence) as known, "
+        "min(confidence) as low, max(confidence) as high from attacks.track as track join study.run using (run_id) "
+        "left join attacks.confidence as sure using (run_id, track, slot) where attack in ('habits', 'xu2017') "
+        "group by attack order by attack"
+    ).rows()
+    (_, tracks, known, low, high), (_, _, none, _, _) = found
+    assert tracks == known == 40 * 72
+    assert none == 0
+    assert 0 <= low < high <= 1
+
+
+def test_the_reliability_curve_is_that_of_an_obvious_loop(city):
+    run = city.sql("select run_id from study.run where attack = 'habits'").item()
+    for pairing in ("optimal", "greedy"):
+        guesses = city.sql(
+            "select confidence, track.cell = position.cell as right from metrics.person_recovery as pair "
+            "join attacks.track as track using (run_id, track) "
+            "join attacks.confidence using (run_id, track, slot) "
+            "join study.run as run using (run_id) "
+            "join slots.position as position on position.release_id = run.release_id "
+            "and position.person = pair.person and position.slot = track.slot "
+            "where run_id = $run and pairing = $pairing",
+            run=run, pairing=pairing,
+        ).rows()  # fmt: skip
+        classes = {}
+        for confidence, right in guesses:
+            surer = sum(other > confidence for other, _ in guesses)
+            classes.setdefault(10 - 10 * surer // len(guesses), []).append((confidence, right))
+        expected = {decile: (len(some), *np.mean(some, axis=0)) for decile, some in classes.items()}
+        curve = city.sql(
+            "select decile, positions, confidence, accuracy from metrics.confidence "
+            "where run_id = $run and pairing = $pairing",
+            run=run, pairing=pairing,
+        )  # fmt: skip
+        assert {decile: pytest.approx(rest, abs=1e-8) for decile, *rest in curve.iter_rows()} == {
+            decile: list(rest) for decile, rest in expected.items()
+        }
+        overall = city.sql("select distinct overall_accuracy from report.confidence where pairing = $p", p=pairing)
+        assert overall.item() == pytest.approx(np.mean([right for _, right in guesses]))
+
+
+def test_the_report_says_how_right_the_surest_positions_are(city):
+    from trajlab.report import render
+
+    page = render(city)
+    assert "How sure the attack is, and how right" in page
+    assert "surest position" in page
 
 
 def test_two_who_leave_the_same_place_go_to_their_own_homes():

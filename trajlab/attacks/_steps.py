@@ -1,10 +1,13 @@
-"""What an attack tells while it works: how far it is, and the proof of each of its steps."""
+"""What an attack tells beside its tracks: how far it is, the proof of each of its steps, and how sure it is."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,14 @@ class StepLog:
     """Steps as they are done. Safe between threads.
 
     `show(done, total)` is called with how much is done, in steps from slot to slot. Whoever stores
-    `steps` may empty the list: what is done stays done.
+    `steps` may empty the list: what is done stays done. An attack that knows how sure it is of each position of
+    its tracks leaves that in `confidence`, tracks × slots, from 0 to 1.
     """
 
     show: Callable[[float, float], None] | None = None
     total: int = 0
     steps: list[Step] = field(default_factory=list)
+    confidence: npt.NDArray[np.float32] | None = None
     _expected: float = 0.0
     _done: float = 0.0
     _link: float = 1.0

@@ -184,7 +184,7 @@ def _write(store: Store, run: Run, release: Release, tracks: Tracks, first: int,
         "people": run.people,
         "days": run.days,
         "complete": run.complete,
-        "versions": versions("numpy", "scipy", "POT"),
+        "versions": versions("numpy", "scipy", "POT", "numba"),
     }
     steps, log.steps = sorted(log.steps, key=lambda step: step.slot), []
     cells = release.cells["cell"].to_numpy()
@@ -196,8 +196,12 @@ def _write(store: Store, run: Run, release: Release, tracks: Tracks, first: int,
             day = tracks[:, start : start + release.slots_per_day]
             number, slot = np.divmod(np.arange(day.size, dtype=np.int32), np.int32(day.shape[1]))
             frame = pl.DataFrame({"track": number, "slot": slot + np.int32(first + start), "cell": cells[day.ravel()]})
-            frame = frame.filter(pl.Series(day.ravel() >= 0))
-            store.insert("attacks.track", frame.with_columns(run_id=pl.lit(run.id)))
+            somewhere = pl.Series(day.ravel() >= 0)
+            store.insert("attacks.track", frame.filter(somewhere).with_columns(run_id=pl.lit(run.id)))
+            if log.confidence is not None:
+                sure = pl.Series("confidence", log.confidence[:, start : start + release.slots_per_day].ravel())
+                believed = frame.select("track", "slot", sure).filter(somewhere)
+                store.insert("attacks.confidence", believed.with_columns(run_id=pl.lit(run.id)))
 
 
 def _steps(run: Run, steps: Sequence[Step]) -> pl.DataFrame:

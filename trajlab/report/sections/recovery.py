@@ -27,6 +27,8 @@ TERMS = {
     "the counts force it (stay). What an attack gets beyond them, it has learned about people.",
     "Control": "The same tracks, paired with people who are not meant: people who are not in the release, or where "
     "there are too few of them, the half of its people that tracks were not taken for. What chance alone gives.",
+    "Confidence": "How many of an attack's own samples agree with a position that it recovered. It is told without "
+    "the truth; the share of such positions that is right stands beside it.",
     "Unique and distinct": "By the set of the one to five most frequent cells. Unique: share of tracks whose set no "
     "other track has. Distinct: number of different sets, divided by the number of tracks.",
     "Optimality gap": "How much less than the matching that an attack found any matching could cost at most, "
@@ -48,6 +50,11 @@ select run_id, of_their_slots, people, share
 from report.people_recovered where release_id = $release_id and pairing = $pairing
 order by run_rank, above desc"""
 CLASSES = ("over 80%", "over half", "over a fifth", "a fifth or less")
+
+SURE = """\
+select run_id, decile, positions, confidence, accuracy, overall_accuracy
+from report.confidence where release_id = $release_id and pairing = $pairing
+order by run_rank, decile desc"""
 
 UNIQUE = """\
 select run_id, of, metric, cells_known, people, estimate, low, high
@@ -103,6 +110,7 @@ def _panel(contents: Contents, release: Published) -> Html | None:
         _accuracy(accuracy, release, runs),
         _errors(contents.load_answer(ERRORS, **scored), release, runs, lead),
         _exposed(contents.load_answer(EXPOSED, **scored), release, runs, lead),
+        _sure(contents.load_answer(SURE, **scored), release, runs),
         _unique(unique, release, runs),
         _proof(contents.load_answer(PROOF, release_id=release.id), runs),
         tag("p", f"The first {_DRAWN} runs are drawn; {more} more are in the tables.", cls="note")
@@ -229,6 +237,33 @@ def _exposed(answer: Answer, release: Published, runs: Runs, lead: str) -> Html 
         f"{words.share(most + half)} of the people are in the right cell in more than half of the slots, and "
         f"{words.share(most)} in more than 80%. A mean hides them.",
         show=runs.show,
+    )
+
+
+def _sure(answer: Answer, release: Published, runs: Runs) -> Html | None:
+    """Reliability: what the first attack that says how sure it is believed of itself, and how often it was right."""
+    if not len(answer.frame):
+        return None
+    run = answer.frame.row(0, named=True)["run_id"]
+    rows = list(answer.frame.filter(run_id=run).sort("decile").iter_rows(named=True))
+    surest = rows[-1]
+    axis = charts.Axis(0.5, 10.5, [(n, str(n)) for n in range(1, 11)], say=lambda n: f"tenth {round(n)}")
+    series: dict[str, charts.Points] = {
+        "right": [(float(row["decile"]), row["accuracy"]) for row in rows],
+        "believed": [(float(row["decile"]), row["confidence"]) for row in rows],
+    }
+    return figure(
+        "How sure the attack is, and how right",
+        charts.lines(
+            f"Accuracy and confidence by tenths of the positions, {release.name}", series, axis, say=words.share
+        ),
+        answer,
+        note=f"Recovered positions of {runs.names[run]} in tenths, from those it is least sure of (1) to the surest "
+        f"(10). The {words.count(surest['positions'], 'surest position')} are right in "
+        f"{words.share(surest['accuracy'])} of cases, all together in {words.share(surest['overall_accuracy'])}: an "
+        "adversary can act on the former and leave the rest.",
+        show=runs.show,
+        heads={"decile": "Tenth"},
     )
 
 

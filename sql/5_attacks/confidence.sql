@@ -1,0 +1,13 @@
+-- attacks.confidence: how sure an attack is of each recovered position.
+--
+-- An attack that draws many answers knows in which of its guesses they agree. From 0 to 1; how often a guess of some
+-- confidence is right is measured, with the truth that the attack never saw, in metrics.confidence. Attacks
+-- that give one answer have no rows here.
+--
+-- grain:      run_id, track, slot
+-- written by: trajlab.attacks.run
+-- columns:
+--   run_id      VARCHAR  the run, see study.run
+--   track       INTEGER  recovered track, see attacks.track
+--   slot        INTEGER  slot of the release, from 0
+--   confidence  DOUBLE   how sure the attack is that whoever the track is of is in this cell, from 0 to 1
