@@ -244,12 +244,22 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb \"select * from 'key.txt'\"",
     ),
     "describe": ("counts.nope", "''", "counts.occupancy extra"),
+    "verify": (
+        "",
+        "nothing.json",
+        "nothing.json --lab lab.duckdb",
+        "folder",
+        "key.txt --lab nothing.duckdb",
+        "key.txt --lab lab.duckdb --threads some",
+    ),
     "export": (
         "lab.duckdb",
         "lab.duckdb folder2 --format xls",
         "lab.duckdb full",
         "lab.duckdb key.txt",
         "lab.duckdb key.txt/below",
+        "lab.duckdb folder2 --policy flowkit",
+        "lab.duckdb folder2 --publishable --policy nobody",
     ),
     "figure": (
         "lab.duckdb",

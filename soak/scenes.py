@@ -87,6 +87,15 @@ def _asked(scenes: Scenes, folder: Path) -> None:
         lab.risk(release, "points:2")
 
 
+def _decided(scenes: Scenes, folder: Path) -> None:
+    scenes.copy("released", folder)
+    policy = folder / "own.toml"
+    policy.write_text('name = "own"\n[[rule]]\nrule = "contributors"\nat_least = 1\n')
+    with tl.open(folder / "lab.duckdb") as lab:
+        release = lab.sql("select release_id from counts.release").item()
+        lab.certificate(lab.decide(release, policy), folder / "decision.json")
+
+
 def _campus(_: Scenes, folder: Path) -> None:
     folder.mkdir(parents=True)
     campus = simulate_campus(30, 14, seed=0)
@@ -102,5 +111,6 @@ MAKERS: dict[str, Callable[[Scenes, Path], None]] = {
     "released": _released,
     "noisy": _noisy,
     "asked": _asked,
+    "decided": _decided,
     "campus": _campus,
 }

@@ -72,9 +72,14 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     ),
     "sql": (Trial("sql lab.duckdb 'select count(*) from records.fix, range(20000)'"),),
     "describe": (Trial("describe counts.occupancy", "files"),),
+    "verify": (
+        Trial("verify decision.json --lab lab.duckdb", "decided", steps=True),
+        Trial("verify decision.json", "decided"),
+    ),
     "export": (
         Trial("export lab.duckdb tables", "asked", makes="tables"),
         Trial("export lab.duckdb published --publishable --format csv", makes="published"),
+        Trial("export lab.duckdb published --publishable --policy own.toml", "decided", makes="published", steps=True),
     ),
     "figure": (
         Trial("figure lab.duckdb xu2017-fig8a -o fig8a.svg", "asked"),

@@ -85,6 +85,7 @@ MAY_IMPORT = {
         *("decide", "attacks", "errors", "ids", "lab", "membership.question", "plugins", "progress", "protect"),
         *("query", "release", "risk", "schedule", "settings", "utility"),
     },
+    "certificate": {"certificate", "decide.policy", "errors", "lab", "report", "store", "version"},
     "study": {"study", "attacks", "errors", "lab", "progress", "release", "report"},
     "figures": {"figures", "errors", "lab", "plugins", "report", "version"},
     "report": {

@@ -6,6 +6,7 @@ tests are skipped and say so, unless TRAJLAB_BROWSER=required.
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import importlib.util
 import io
@@ -21,8 +22,11 @@ import polars as pl
 import pytest
 from chromium import Browser, Tab, chromium, program
 from PIL import Image
+from test_certificate import body as certificate_body
+from test_certificate import result as certificate_result
 
 import trajlab as tl
+from trajlab.certificate import page as certificate_page
 
 if program() is None:
     why = "NO BROWSER: nothing here was looked at. Install chromium (Debian: apt-get install chromium)"
@@ -342,3 +346,28 @@ def test_the_site_fetches_nothing_from_elsewhere_and_can_be_searched(browser: Br
         finally:
             server.shutdown()
             thread.join()
+
+
+@pytest.mark.parametrize("rules", [1, 4, 7, 14, 24])
+def test_the_sheet_of_a_certificate_prints_on_one_page_and_fits_a_phone(browser: Browser, tmp_path, rules: int) -> None:
+    long = (
+        "dsilva2024 recovers people in the right cell in 12 % of the slots, more than chance gives about anybody at all"
+    )
+    reasons = [None, "agreed with the office, because the count is known from elsewhere anyway"]
+    concerns, verdicts = ("singling out", "utility"), ("pass", "fail", "review")
+    results = [
+        certificate_result(n, sentence=long, about=("table", "traces")[n % 2], concern=concerns[n % 5 == 4],
+                           verdict=verdicts[n % 3], exception=reasons[n % 4 == 3])
+        for n in range(1, rules + 1)
+    ]  # fmt: skip
+    content = certificate_body(results=results)
+    file = tmp_path / "sheet.html"
+    file.write_text(certificate_page.render(content, "ab" * 32, "decision.json"), encoding="utf-8")
+    with browser.tab(width=PHONE) as tab:
+        tab.open(file.as_uri())
+        assert tab.requests == [file.as_uri()]
+        assert tab.complaints == []
+        assert tab.run("document.documentElement.scrollWidth") <= PHONE
+        assert axe(tab) == []
+        printed = tab.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)["data"]
+        assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed))) == 1

@@ -34,6 +34,7 @@ def run_page(page: Path, capsys: pytest.CaptureFixture[str]) -> str:
 
 FOLLOWED = [
     "README.md",
+    "docs/certificate.md",
     "docs/cubes.md",
     "docs/membership.md",
     "docs/prepare.md",

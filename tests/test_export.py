@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from pathlib import Path
+
 import polars as pl
 import pytest
 from conftest import TINY_BOX, tiny_lab
 
 import trajlab as tl
 from trajlab.cli import main
-from trajlab.errors import LabError, ReleaseError, UnknownNameError
+from trajlab.errors import LabError, RefusedError, ReleaseError, UnknownNameError
 
 WIFI = "uid,ts,place\na,2024-03-04T10:00:00Z,=1+1\nb,2024-03-04T11:00:00Z,-bar\nb,2024-03-04T12:00:00Z,hall\n"
 
@@ -124,3 +128,87 @@ def test_protected_records_in_csv_hold_no_formula(formulas, tmp_path):
     formulas.protected_records(cut, tmp_path / "out.parquet")
     assert set(pl.read_csv(tmp_path / "out.csv")["place"]) == {"'=1+1", "'-bar", "hall"}
     assert set(pl.read_parquet(tmp_path / "out.parquet")["place"]) == {"=1+1", "-bar", "hall"}
+
+
+# What a policy refuses
+
+
+@pytest.fixture
+def policies(tmp_path) -> dict[str, str]:
+    """One that passes at two people to a row, one that does not, and one that nobody can answer yet."""
+    texts = {
+        "two": 'name = "two"\n[[rule]]\nrule = "contributors"\nat_least = 2\n',
+        "six": 'name = "six"\n[[rule]]\nrule = "contributors"\nat_least = 60\n',
+        "excepted": 'name = "six"\n[[rule]]\nrule = "contributors"\nat_least = 60\nexception = "made up"\n',
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.toml").write_text(text)
+    return {name: str(tmp_path / f"{name}.toml") for name in texts}
+
+
+def test_a_release_that_the_policy_lets_out_says_so_in_its_metadata(two, policies, tmp_path):
+    lab, fine, _ = two
+    lab.export(tmp_path / "out", publishable=True, release=fine, policy=policies["two"])
+    decision = json.loads((tmp_path / "out" / "datapackage.json").read_text())["decision"]
+    text = Path(policies["two"]).read_bytes()
+    assert decision == {
+        "decision_id": lab.table("study.decision")["decision_id"].item(),
+        "release_id": fine,
+        "policy": "two",
+        "policy_hash": hashlib.sha256(text).hexdigest(),
+        "verdict": "pass",
+        "exceptions": {},
+    }
+
+
+def test_a_release_that_the_policy_refuses_is_not_written(two, policies, tmp_path):
+    lab, fine, _ = two
+    with pytest.raises(
+        RefusedError, match=rf"policy six does not let release {fine} out: contributors \(fail\); nothing was written"
+    ) as refused:
+        lab.export(tmp_path / "out", publishable=True, release=fine, policy=policies["six"])
+    assert refused.value.verdict == "fail"
+    assert "`trajlab decide` has the numbers; an exception belongs into the policy, with its reason" in str(
+        refused.value
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_exception_with_its_reason_lets_it_out_and_goes_with_it(two, policies, tmp_path):
+    lab, fine, _ = two
+    lab.export(tmp_path / "out", publishable=True, release=fine, policy=policies["excepted"])
+    described = json.loads((tmp_path / "out" / "datapackage.json").read_text())
+    assert described["decision"]["exceptions"] == {"contributors": "made up"}
+
+
+def test_a_policy_is_for_a_release_that_is_published(two, policies, tmp_path):
+    lab, _, _ = two
+    refusal = "a policy decides on a release that is published: give it with publishable, without cube"
+    with pytest.raises(LabError, match=refusal):
+        lab.export(tmp_path / "out", policy=policies["two"])
+    with pytest.raises(LabError, match=refusal):
+        lab.export(tmp_path / "out", publishable=True, cube="c0", policy=policies["two"])
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_policy_is_asked(two, policies, tmp_path):
+    lab, fine, _ = two
+    with pytest.raises(LabError, match="is not an empty folder"):
+        lab.export(tmp_path, publishable=True, release=fine, policy=policies["two"])
+    assert lab.table("study.decision").is_empty()
+
+
+def test_the_shell_ends_as_decide_does_where_a_policy_refuses(policies, tmp_path, capsys):
+    file, out = tmp_path / "lab.duckdb", tmp_path / "out"
+    with tiny_lab(file) as lab:
+        lab.release("square:1000", "3h", min_count=2)
+    asked = ["export", str(file), str(out), "--publishable", "--policy"]
+    assert main([*asked, policies["six"]]) == 1
+    assert capsys.readouterr().err.startswith("trajlab: policy six does not let release")
+    straddling = (
+        'name = "s"\n[[rule]]\nrule = "singling_out"\nknowledge = "top:2"\nsearched = "traces"\nat_most = 0.5\n'
+    )
+    (tmp_path / "straddling.toml").write_text(straddling)
+    assert main([*asked, str(tmp_path / "straddling.toml")]) == 3
+    assert "singling_out (review)" in capsys.readouterr().err
+    assert not out.exists()
+    assert main([*asked, policies["two"]]) == 0

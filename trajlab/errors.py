@@ -63,6 +63,14 @@ class PolicyError(TrajlabError, ValueError):
     """A policy that cannot be read, or that asks what does not exist."""
 
 
+class RefusedError(PolicyError):
+    """A policy does not let a release out: `verdict` is fail or review."""
+
+    def __init__(self, message: str, verdict: str) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+
 class FigureError(TrajlabError, ValueError):
     """A figure that this lab has not the tables for, or that this machine cannot draw."""
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from trajlab import datapackage, plain
 from trajlab.cubes import TABLES, Cube, load_cube
 from trajlab.engine.duckdb import translate_errors
-from trajlab.errors import LabError, ReleaseError, UnknownNameError
+from trajlab.errors import LabError, RefusedError, ReleaseError, UnknownNameError
 from trajlab.query import Query, catalogue, step
 from trajlab.report import listing
 from trajlab.scratch import scratch_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from trajlab.decide.policy import Policy
+    from trajlab.lab import Lab
     from trajlab.store import Store
 
 FORMS = ("parquet", "csv")
@@ -40,7 +42,14 @@ class Exported(list[Path]):
 
 
 def export(
-    store: Store, folder: Path, *, publishable: bool, form: str, release: str | None, cube: str | None = None
+    store: Store,
+    folder: Path,
+    *,
+    publishable: bool,
+    form: str,
+    release: str | None,
+    cube: str | None = None,
+    decision: Mapping[str, Any] | None = None,
 ) -> Exported:
     """Write `schema.table.<form>` for each table, in the order of its key; all files or none.
 
@@ -52,10 +61,9 @@ def export(
         raise LabError("a release is exported with publishable: without it every table of the lab is, whole")
     if cube is not None and (release is not None or not publishable):
         raise LabError("a cube is exported with publishable and without a release: it says which release it is of")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise LabError(f"{folder} is not an empty folder: choose a new one, nothing is overwritten")
+    refuse_folder(folder)
     found = None if cube is None else load_cube(store, cube)
-    chosen = found.release_id if found else _one_release(store, release) if publishable else None
+    chosen = found.release_id if found else one_release(store, release) if publishable else None
     notes = () if chosen is None else tuple(_cube_notes(found) if found else _notes(store, chosen))
     make_folder(folder.parent)
     tables = [q for q in catalogue().values() if not q.view and (q.publishable or not publishable)]
@@ -65,7 +73,7 @@ def export(
         for query in tables:
             _write(store, query, scratch / f"{query.table}.{form}", chosen, cube)
         if chosen is not None:
-            _write_metadata(store, scratch, chosen, cube)
+            _write_metadata(store, scratch, chosen, cube, decision)
         if folder.exists():
             _fill(folder, scratch)
         else:
@@ -73,9 +81,42 @@ def export(
     return Exported(sorted(folder.iterdir()), chosen, notes)
 
 
-def _write_metadata(store: Store, folder: Path, release: str, cube: str | None) -> None:
+def refuse_folder(folder: Path) -> None:
+    """A folder that there is, with something in it, is not written to; to be asked before long work."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise LabError(f"{folder} is not an empty folder: choose a new one, nothing is overwritten")
+
+
+def let_out(lab: Lab, folder: Path, release: str | None, policy: str | Path | Policy) -> dict[str, Any]:
+    """Decide on the release that is to be exported: what the metadata says of it, or RefusedError."""
+    refuse_folder(folder)
+    decision = lab.decide(one_release(lab._store, release), policy)
+    rules = decision.rules.rows(named=True)
+    if decision.verdict != "pass":
+        broken = [
+            f"{row['rule']} ({row['verdict']})" for row in rules if row["verdict"] != "pass" and not row["exception"]
+        ]
+        raise RefusedError(
+            f"policy {decision.policy} does not let release {decision.release_id} out: {', '.join(broken)}; nothing "
+            "was written. `trajlab decide` has the numbers; an exception belongs into the policy, with its reason",
+            decision.verdict,
+        )
+    text = "select policy_hash from study.decision where decision_id = $id"
+    return {
+        "decision_id": decision.id,
+        "release_id": decision.release_id,
+        "policy": decision.policy,
+        "policy_hash": lab.sql(text, id=decision.id).item(),
+        "verdict": decision.verdict,
+        "exceptions": {row["rule"]: row["exception"] for row in rules if row["exception"]},
+    }
+
+
+def _write_metadata(
+    store: Store, folder: Path, release: str, cube: str | None, decision: Mapping[str, Any] | None
+) -> None:
     (row,) = store.frame("from counts.release where release_id = $id", id=release).to_dicts()
-    text = datapackage.describe(sorted(folder.iterdir()), row, cube=cube)
+    text = datapackage.describe(sorted(folder.iterdir()), row, cube=cube, decision=decision)
     (folder / datapackage.NAME).write_text(text, encoding="utf-8")
 
 
@@ -117,7 +158,7 @@ def _known(store: Store) -> dict[str, str]:
     return dict(zip((str(row["release_id"]) for row in rows), listing.lines(rows), strict=True))
 
 
-def _one_release(store: Store, release: str | None) -> str:
+def one_release(store: Store, release: str | None) -> str:
     """The release to export: the one given, or the only one."""
     known = _known(store)
     if release is not None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from trajlab.attacks.run import Run
+    from trajlab.certificate import Verification
     from trajlab.cubes import Cube
     from trajlab.cubes.run import CubeRisk, CubeRuns
     from trajlab.decide.policy import Policy
@@ -692,6 +693,30 @@ class Lab:
 
         return decide(self, self._given(release), policy, exceptions=exceptions, seed=seed)
 
+    def certificate(self, decision: Decision | str, path: str | Path) -> list[Path]:
+        """Write a decision, or the one with this id, as a file that others can check: sealed JSON.
+
+        The path ends with .json; a sheet of paper for the file of the data-protection officer is written beside it,
+        as .html. The same records, release and policy give the same bytes. Returns the files.
+        """
+        from trajlab import certificate
+        from trajlab.decide.run import load
+
+        path = certificate.check_path(path)
+        found = load(self, decision if isinstance(decision, str) else decision.id)
+        return certificate.write(self._store, found.id, path)
+
+    def verify(self, path: str | Path) -> Verification:
+        """Does a certificate hold? Whole by its seal, and true by deciding again in this lab.
+
+        `holds` of the result says so; `differences` name every number that this lab gives otherwise. Other
+        versions of the software are told in `notes`. The lab must have the release. What it has computed already is
+        used again: a lab made afresh from the records is the strictest check.
+        """
+        from trajlab import certificate
+
+        return certificate.verify(self, path)
+
     def prepare(self, dataset: str | Recipe, download: str | Path) -> Prepared:
         """Make a sub-dataset of dsilva2024, table I, from its download: records and one release."""
         from trajlab.prepare import prepare
@@ -758,20 +783,38 @@ class Lab:
         form: str = "parquet",
         release: Release | str | None = None,
         cube: Cube | str | None = None,
+        policy: str | Path | Policy | None = None,
     ) -> Exported:
         """Copy the lab's tables to files; `publishable` only those that hold nobody's trace, of one release.
 
         `release` says which, where the lab has several: they are never mixed in one folder. `cube` exports one
         instead, without the counts of its release. Beside them, datapackage.json says what they are (Frictionless
-        Data Package 2); add `licenses` to it before you publish. The result is
+        Data Package 2); add `licenses` to it before you publish. `policy` asks `decide`
+        first, and nothing is written unless it passes (`RefusedError`). The result is
         the list of files; its `notes` say what was exported and what else must not be published beside it.
         In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; Parquet has it as it is.
         """
-        from trajlab.export import export
+        from trajlab.export import export, let_out
 
         chosen = release if release is None or isinstance(release, str) else self._given(release).id
         of_cube = cube if cube is None or isinstance(cube, str) else cube.id
-        return export(self._store, Path(folder), publishable=publishable, form=form, release=chosen, cube=of_cube)
+        decision = None
+        if policy is not None:
+            if not publishable or cube is not None:
+                raise LabError(
+                    "a policy decides on a release that is published: give it with publishable, without cube"
+                )
+            decision = let_out(self, Path(folder), chosen, policy)
+            chosen = decision["release_id"]
+        return export(
+            self._store,
+            Path(folder),
+            publishable=publishable,
+            form=form,
+            release=chosen,
+            cube=of_cube,
+            decision=decision,
+        )
 
     def close(self) -> None:
         self._store.close()

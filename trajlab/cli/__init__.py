@@ -49,6 +49,7 @@ IN_ORDER = (
     "utility",
     "policy",
     "decide",
+    "verify",
     "study",
     "study tradeoff",
     "sql",
@@ -64,7 +65,7 @@ IN_ORDER = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with one line on stderr when the user must fix something.
 
-    `decide` says more: 0 publish, 1 do not, 3 review.
+    `decide` says more: 0 publish, 1 do not, 3 review; `verify` ends with 1 where a certificate does not hold.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

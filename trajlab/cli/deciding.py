@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 
-from trajlab.cli.terminal import Commands, lab_options, list_in_help, only_release, opened, pairs
+from trajlab.cli.terminal import Commands, engine_options, lab_options, list_in_help, only_release, opened, pairs
 from trajlab.errors import TrajlabError
 
 
@@ -15,8 +17,11 @@ def decide(args: argparse.Namespace) -> int:
     rule and the whole is pass, fail or review; the command ends with 0 (publish), 1 (do not), 3 (review) or
     2 (a mistake). Everything is stored: study.decision, metrics.verdict, report.verdict.
     """
+    from trajlab.certificate import check_path
     from trajlab.decide.run import EXIT
 
+    if args.certificate is not None:
+        check_path(args.certificate)
     with opened(args, must_exist=True) as lab:
         release = only_release(lab, args.release)
         reasons = pairs(args.exception, "--exception")
@@ -27,6 +32,9 @@ def decide(args: argparse.Namespace) -> int:
             if rule["exception"]:
                 print(f"{'':<11}exception: {rule['exception']}")
         print(decision)
+        if args.certificate is not None:
+            for file in lab.certificate(decision, args.certificate):
+                print(f"wrote {file}")
         return EXIT[decision.verdict]
 
 
@@ -42,6 +50,36 @@ def _decide_options(c: argparse.ArgumentParser) -> None:
         help="decide without this rule (its name or number), for a reason in words that stays in the record",
     )
     c.add_argument("--seed", type=int, default=0, help="seed of attacks and samples (default: 0)")
+    c.add_argument(
+        "--certificate",
+        metavar="FILE",
+        help="write the decision as sealed JSON, which trajlab verify checks, and as a sheet of paper beside it",
+    )
+
+
+def verify(args: argparse.Namespace) -> int:
+    """Check a certificate: that no byte of it was changed, and that a lab says the same.
+
+    With --lab, its policy is asked again of its release, and every number that comes out otherwise is named. Without,
+    only the seal is checked: the file is whole, which does not make it true. Ends with 0 where it
+    holds, 1 where it does not, 2 for a mistake.
+    """
+    from trajlab import certificate
+
+    if args.lab is None:
+        done = certificate.check(args.file)
+    else:
+        certificate.read(Path(args.file))
+        with opened(args, must_exist=True) as lab:
+            done = lab.verify(args.file)
+    print(done)
+    return 0 if done.holds else 1
+
+
+def _verify_options(c: argparse.ArgumentParser) -> None:
+    c.add_argument("file", help="the certificate, such as decision.json")
+    c.add_argument("--lab", type=os.path.expanduser, help="the lab to ask again, such as lab.duckdb")
+    engine_options(c)
 
 
 def policy(args: argparse.Namespace) -> None:
@@ -85,4 +123,4 @@ def _list_rules() -> str:
     return "\n\n".join(lines)
 
 
-COMMANDS: Commands = {policy: _policy_options, decide: _decide_options}
+COMMANDS: Commands = {policy: _policy_options, decide: _decide_options, verify: _verify_options}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from trajlab.cli.terminal import Commands, as_lines, lab_options, list_in_help, only_release, opened, release_options
-from trajlab.errors import ProtectionError, ReleaseError
+from trajlab.errors import ProtectionError, RefusedError, ReleaseError
+from trajlab.plain import one_line
 
 
 def release(args: argparse.Namespace) -> None:
@@ -160,20 +162,33 @@ def _protect_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("-o", "--output", help="write the records under their fresh ids: a new .parquet or .csv file")
 
 
-def export(args: argparse.Namespace) -> None:
+def export(args: argparse.Namespace) -> int:
     """Copy tables to Parquet or CSV files in a new folder.
 
     --publishable copies only tables that hold nobody's trace, counts, cells, calendar, of one release:
     whoever has two of the same people can compute counts that both left out. Beside them,
     datapackage.json says what they are (Frictionless Data Package 2); add licenses to it. In CSV, text that a
     spreadsheet would take for a formula (= + - @) begins with an apostrophe; Parquet has it as it is.
+    With --policy, a release that does not pass is not written; the command then ends as trajlab decide does.
     """
-    with opened(args, read_only=True) as lab:
-        files = lab.export(
-            args.folder, publishable=args.publishable, form=args.format, release=args.release, cube=args.cube
-        )
+    from trajlab.decide.run import EXIT
+
+    with opened(args, read_only=args.policy is None, must_exist=True) as lab:
+        try:
+            files = lab.export(
+                args.folder,
+                publishable=args.publishable,
+                form=args.format,
+                release=args.release,
+                cube=args.cube,
+                policy=args.policy,
+            )
+        except RefusedError as refused:
+            print(f"trajlab: {one_line(str(refused))}", file=sys.stderr)
+            return EXIT[refused.verdict]
         for line in (*files.notes, *files):
             print(line)
+        return 0
 
 
 def _export_options(c: argparse.ArgumentParser) -> None:
@@ -182,6 +197,7 @@ def _export_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--publishable", action="store_true", help="only tables that hold nobody's trace, of one release")
     c.add_argument("--release", metavar="ID", help="the release to publish (default: the only one in the lab)")
     c.add_argument("--cube", metavar="ID", help="publish a cube instead, without the counts of its release")
+    c.add_argument("--policy", metavar="P", help="write nothing unless this policy passes: a preset or a TOML file")
     c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
 
 

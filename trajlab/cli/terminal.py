@@ -25,6 +25,10 @@ Commands = dict[Callable[[argparse.Namespace], int | None], Callable[[argparse.A
 def lab_options(c: argparse.ArgumentParser, *, needed: bool = True) -> None:
     home = os.path.expanduser
     c.add_argument("lab", type=home, nargs=None if needed else "?", help="the lab file, such as lab.duckdb")
+    engine_options(c)
+
+
+def engine_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--memory-limit", help="what the engine may hold before it spills to disk, such as 4GB")
     c.add_argument("--threads", type=int, help="threads of the engine; results do not depend on it")
     c.add_argument("--quiet", action="store_true", help="say nothing of how far long work is")
