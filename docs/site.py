@@ -21,7 +21,7 @@ ORDER = {
     "Tutorials": ["tutorial", "tutorial-operator", "tutorial-campus", "tutorial-generalisation"],
     "Understand": [
         "flow", "recovery", "habits", "protection", "cubes", "membership", "reidentification", "schedule",
-        "utility", "certificate", "threat-model", "science", "faq",
+        "utility", "policies", "certificate", "threat-model", "science", "faq",
     ],
     "How to": [
         "data", "prepare", "report", "questions", "add-a-table", "add-an-index", "add-an-attack", "add-an-adversary",
