@@ -44,6 +44,9 @@ def _files(_: Scenes, folder: Path) -> None:
     (folder / "key.txt").write_text("7d1f4c9a2be8035f6e91ad40c7b25388")
     homes = "".join(f"p{n:07d},{'north' if n % 2 else 'south'}\n" for n in range(PEOPLE))
     (folder / "people.csv").write_text(f"uid,side\n{homes}")
+    (folder / "study.toml").write_text(
+        'index = ["square:2000", "square:4000"]\nslot = "3h"\nadversary = "top:1"\nutility = "counts"\n'
+    )
 
 
 def _trips() -> str:

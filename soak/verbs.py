@@ -61,6 +61,7 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     ),
     "utility": (Trial("utility lab.duckdb square:1000 square:2000 --zones h3:7", steps=True),),
     "study": (
+        Trial("study lab.duckdb study.toml -o study.svg", "ingested", steps=True),
         Trial("study lab.duckdb --index square:1000 square:2000 --slot 1h -o study.svg", "ingested", steps=True),
     ),
     "study tradeoff": (

@@ -141,6 +141,7 @@ def _make_town(file: Path) -> None:
     lab.cube(release, "home:zones")
     lab.cube(release, "works", min_count=2)
     lab.decide(release, TINY / "policy.toml")
+    lab.study(TINY / "study.toml")
     lab.close()
 
 

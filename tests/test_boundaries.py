@@ -86,7 +86,22 @@ MAY_IMPORT = {
         *("query", "release", "risk", "schedule", "settings", "utility"),
     },
     "certificate": {"certificate", "decide.policy", "errors", "lab", "report", "store", "version"},
-    "study": {"study", "attacks", "errors", "lab", "progress", "release", "report"},
+    "study": {
+        *(
+            "study",
+            "attacks",
+            "errors",
+            "ids",
+            "lab",
+            "membership",
+            "progress",
+            "protect",
+            "query",
+            "release",
+            "report",
+        ),
+        *("risk", "schedule", "spatial", "store", "utility"),
+    },
     "figures": {"figures", "errors", "lab", "plugins", "report", "version"},
     "report": {
         "report",

@@ -43,6 +43,7 @@ FOLLOWED = [
     "docs/reidentification.md",
     "docs/report.md",
     "docs/schedule.md",
+    "docs/study.md",
     "docs/utility.md",
     *sorted(f"docs/{page.name}" for page in DOCS.glob("tutorial*.md")),
 ]

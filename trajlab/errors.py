@@ -71,6 +71,10 @@ class RefusedError(PolicyError):
         self.verdict = verdict
 
 
+class StudyError(TrajlabError, ValueError):
+    """A study that cannot be planned, is larger than its budget, or a release that no protection makes pass."""
+
+
 class FigureError(TrajlabError, ValueError):
     """A figure that this lab has not the tables for, or that this machine cannot draw."""
 

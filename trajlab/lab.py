@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import IngestError, LabError, ReleaseError, RiskError, ScheduleError, UnknownNameError
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from trajlab.risk.traces import Traces
     from trajlab.schedule import Leak
     from trajlab.study.run import Study
+    from trajlab.study.whole import WholeStudy
     from trajlab.utility import Utility
     from trajlab.utility.counts import CountUtility
     from trajlab.utility.tradeoff import Tradeoff
@@ -152,6 +153,7 @@ class Lab:
         outside: str = "drop",
         group: tuple[str, str] | None = None,
         protect: str | Sequence[str] = (),
+        population: str | None = None,
     ) -> Release:
         """Publish counts per cell and slot; the same request twice is built once.
 
@@ -166,8 +168,8 @@ class Lab:
         are divided by, `home:<index>` or a column of `people`, and a value of it.
         `protect` lists what is done to the counts before they are
         published, in order, such as ["generalise:h3:7", "suppress:15", "round:5"] (`trajlab release --help`
-        has them all): the release without it is made and kept too. The result has `notes` on what was left
-        out, moved or filled in (`study.note`).
+        has them all): the release without it is made and kept too. `population` keeps the people whom a study
+        pinned (`study.population`). The result has `notes` on what was left out, moved or filled in (`study.note`).
         """
         from trajlab.release.making import Settings, make_release
         from trajlab.release.slots import slot_seconds
@@ -188,6 +190,7 @@ class Lab:
             outside=outside,
             group=group,
             protect=(protect,) if isinstance(protect, str) else tuple(protect),
+            population=population,
         )
         return make_release(self._store, settings, self._progress)
 
@@ -539,8 +542,15 @@ class Lab:
             name = of if isinstance(of, str) else of.id
             return traces.find(self._store, name, basis, self._progress, otherwise=otherwise)
 
+    @overload
+    def study(
+        self, file: str | Path, *, yes: bool = False, runs: int | None = None, minutes: float | None = None
+    ) -> WholeStudy: ...
+
+    @overload
     def study(
         self,
+        file: None = None,
         *,
         attack: str | Sequence[str] = "xu2017",
         index: str | Sequence[str] = "square:500",
@@ -550,14 +560,41 @@ class Lab:
         seed: int = 0,
         pairing: str = "both",
         **settings: Any,
-    ) -> Study:
+    ) -> Study: ...
+
+    def study(
+        self,
+        file: str | Path | None = None,
+        *,
+        yes: bool = False,
+        runs: int | None = None,
+        minutes: float | None = None,
+        attack: str | Sequence[str] = "xu2017",
+        index: str | Sequence[str] = "square:500",
+        slot: str | int | dt.timedelta | Sequence[str | int | dt.timedelta] = "30min",
+        people: int | Sequence[int | None] | None = None,
+        protect: str | Sequence[str | None] | None = None,
+        seed: int = 0,
+        pairing: str = "both",
+        **settings: Any,
+    ) -> Study | WholeStudy:
         """Vary cells, slots, people or protection, all else equal, and attack each release (xu2017, section 5.3).
 
-        Give what is to vary as a list; a recipe of `protect` is a text such as "suppress:15" or "suppress:15 round:5",
+        `file`, a study.toml, varies whatever it lists and asks every question that it names of the same people:
+        attacks, adversaries, utility, membership, schedules (docs/study.md). Each step is done once and kept: after a
+        kill, the same call goes on. A study beyond its budget (`runs`, `minutes`, or those of the file) is
+        refused unless `yes`.
+
+        Without a file, give what is to vary as a list; a recipe of `protect` is a text such as "suppress:15" or
+        "suppress:15 round:5",
         None for counts as they are (`report.protection` puts them side by side). `settings` are those of `release`.
         The result has a `table`, a `chart()` and `save("study.svg")`; releases and runs are kept in the lab and
         made once.
         """
+        if file is not None:
+            from trajlab.study.whole import whole_study
+
+            return whole_study(self, file, yes=yes, runs=runs, minutes=minutes)
         from trajlab.study.run import study
 
         return study(

@@ -143,7 +143,7 @@ class Progress:
             if self._live and self._drawn >= step.began:
                 self._write("\r\x1b[K")
             elif step.spoken:
-                self._write(f"{step.label}: done in {_duration(self._ended - step.began)}\n")
+                self._write(f"{step.label}: done in {duration(self._ended - step.began)}\n")
 
     def _watch(self, step: _Step, poll: Callable[[], float] | None, ended: threading.Event) -> None:
         pause = PATIENCE
@@ -173,11 +173,12 @@ def _when(step: _Step, now: float) -> str:
     elapsed = now - step.began
     stuck = now - step.moved > max(10.0, elapsed / 4)
     if step.share < 0.01 or step.parts or stuck:
-        return f"{_duration(elapsed)} so far"
-    return f"about {_duration(elapsed * (1 - step.share) / step.share)} left"
+        return f"{duration(elapsed)} so far"
+    return f"about {duration(elapsed * (1 - step.share) / step.share)} left"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in words that fit its length."""
     if seconds < 120:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

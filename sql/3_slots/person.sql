@@ -10,11 +10,12 @@
 --
 -- A person is left out when records cover less than $coverage of the slots, and when
 -- $people is a number and that many others come first in a seeded lottery among those
--- who are covered. The lottery depends on the seed and the person's uid alone.
+-- who are covered. The lottery depends on the seed and the person's uid alone. With a $population_id, the people of
+-- slots.population are kept and nobody else, with the days that it says.
 --
 -- grain:   release_id, person
--- reads:   slots.observed, records.person
--- params:  release_id, slots_per_day, days, last_week, coverage, people, seed
+-- reads:   slots.observed, records.person, slots.population
+-- params:  release_id, slots_per_day, days, last_week, coverage, people, seed, population_id
 -- shards by: release_id
 -- columns:
 --   release_id      VARCHAR  the release
@@ -42,11 +43,21 @@ stretch as (
     from covered_day
 ),
 
+pinned as (
+    select person, week
+    from slots.population
+    where population_id = $population_id
+),
+
 best_stretch as (
-    select person, week, sum(observed_slots)::bigint as observed_slots
+    select stretch.person, stretch.week, sum(stretch.observed_slots)::bigint as observed_slots
     from stretch
-    group by person, week
-    qualify row_number() over (partition by person order by sum(observed_slots) desc, week) = 1
+    left join pinned on pinned.person = stretch.person
+    where pinned.week is null or pinned.week = stretch.week
+    group by stretch.person, stretch.week
+    qualify row_number() over (
+        partition by stretch.person order by sum(stretch.observed_slots) desc, stretch.week
+    ) = 1
 ),
 
 covered as (
@@ -69,6 +80,11 @@ select
     (covered.week * 7 * $slots_per_day)::integer as first_slot,
     covered.observed_slots,
     covered.coverage,
-    lottery.place is not null and lottery.place <= coalesce($people, lottery.place) as kept
+    case
+        when $population_id is null
+            then lottery.place is not null and lottery.place <= coalesce($people, lottery.place)
+        else pinned.person is not null
+    end as kept
 from covered
 left join lottery using (person)
+left join pinned on pinned.person = covered.person

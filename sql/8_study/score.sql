@@ -43,3 +43,4 @@ select
     score.stay
 from report.every_metric as score
 left join report.summary as release on release.release_id = score.release_id
+where score.result = 'recovery'

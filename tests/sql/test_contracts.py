@@ -86,7 +86,7 @@ def test_the_header_lists_the_columns_with_their_types(query, empty):
              "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id",
              "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id",
              "about", "published_id", "pairing", "grouping_id", "group_value",
-             "unprotected_id", "cube_id", "attribute", "weights")  # fmt: skip
+             "unprotected_id", "cube_id", "attribute", "weights", "population_id")  # fmt: skip
     params = {name: "x" if name in texts else 1 for name in query.params}
     found = empty.con.sql(query.select, params=params) if params else empty.con.sql(query.select)
     assert dict(zip(found.columns, map(str, found.types), strict=True)) == {
@@ -189,7 +189,7 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
     ((run_id,),) = town.sql("select run_id from study.run where attack = 'xu2017'").iter_rows()
     values = {"run_id": run_id, "night_slots": 2, "release_id": release_id, "index_id": index_id, "tick_seconds": 900, "slots_per_day": 8, "slots": 16,
               "days": 2, "last_week": 0, "coverage": 0.0, "people": None, "seed": "0", "fill": "static",
-              "min_count": 1, "grouping_id": None, "group_value": None, "unprotected_id": release_id}  # fmt: skip
+              "min_count": 1, "grouping_id": None, "group_value": None, "unprotected_id": release_id, "population_id": None}  # fmt: skip
     several = ""
     if query.table in ("metrics.movement", "metrics.presence"):
         several = """

@@ -97,10 +97,6 @@ def _day_by_day(
             _score(store, _named(release, yardstick, attacks.load(yardstick), seed), pairings, progress)
     yield from _stored(store, release, name, attack, seed, progress)
     _score(store, _named(release, name, attack, seed), pairings, progress)
-    with store.transaction("yardsticks beside each other"):
-        for yardstick in YARDSTICKS:
-            beside = _named(release, yardstick, attacks.load(yardstick), seed)
-            store.build(Query.load("report.every_metric"), run_id=beside.id)
 
 
 def recover(

@@ -18,7 +18,6 @@ from trajlab.cli.terminal import (
     show,
 )
 from trajlab.errors import TrajlabError
-from trajlab.report import check_form
 
 if TYPE_CHECKING:
     from trajlab.lab import Lab
@@ -244,48 +243,6 @@ def _smallest_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--limit", type=int, default=500_000, help="give up after so many sets begun (default: 500000)")
 
 
-def study(args: argparse.Namespace) -> None:
-    """Vary cells, slots, people or protection, attack each release, and draw what changes (xu2017, figures 9 to 11).
-
-    Give several values to what is to vary: --index square:250 square:500 square:1000, or --protect none suppress:5
-    suppress:10 "suppress:5 round:5".
-    """
-    given = {"tz": args.tz, "start": args.start, "days": args.days, "fill": args.fill, "coverage": args.coverage}
-    if args.output:
-        check_form(args.output, "study")
-    with opened(args, must_exist=True) as lab:
-        found = lab.study(
-            attack=args.attack,
-            index=args.index,
-            slot=args.slot,
-            people=args.people,
-            protect=[None if recipe == "none" else recipe for recipe in args.protect],
-            seed=args.seed,
-            pairing=args.pairing,
-            **given,
-        )
-        show(found.table.filter(of="recovered", metric="accuracy").drop("release_id", "run_id"), "table", 80)
-        if args.output:
-            print(f"wrote {found.save(args.output)}")
-
-
-def _study_options(c: argparse.ArgumentParser) -> None:
-    lab_options(c)
-    c.add_argument("--attack", nargs="+", default=["xu2017"], help="one or more attacks (default: xu2017)")
-    c.add_argument("--index", nargs="+", default=["square:500"], help="kinds of cells (default: square:500)")
-    c.add_argument("--slot", nargs="+", default=["30min"], help="lengths of a slot (default: 30min)")
-    c.add_argument("--people", nargs="+", type=int, help="sizes of seeded samples (default: everybody)")
-    c.add_argument("--protect", nargs="+", default=["none"], help="recipes for the counts (default: none)")
-    c.add_argument("--fill", default="static", help="static or linear (default: static)")
-    c.add_argument("--tz", help="local zone (default: the zone of the records)")
-    c.add_argument("--start", help="first local day (default: that of the first record)")
-    c.add_argument("--days", type=int, help="length of the period (default: to the last record)")
-    c.add_argument("--coverage", type=float, default=0.0, help="leave out people seen in a smaller share of slots")
-    c.add_argument("--seed", type=int, default=0, help="seed of samples and attacks (default: 0)")
-    c.add_argument("--pairing", default="both", help="optimal, greedy or both (default: both)")
-    c.add_argument("-o", "--output", help="where to draw it: study.svg, study.png or study.html")
-
-
 COMMANDS: Commands = {
     feasibility: _feasibility_options,
     attack: _attack_options,
@@ -293,5 +250,4 @@ COMMANDS: Commands = {
     risk: _risk_options,
     membership: _membership_options,
     smallest: _smallest_options,
-    study: _study_options,
 }

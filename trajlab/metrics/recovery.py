@@ -35,7 +35,7 @@ def score_run(
     bootstrap: int = 1000,
     progress: Progress | None = None,
 ) -> None:
-    """Replace the scores of one run, from `metrics.pair` to `report.every_metric`, with fresh ones.
+    """Replace the scores of one run, from `metrics.pair` to `metrics.recovery`, with fresh ones.
 
     Call it inside a transaction, with the tracks and `study.run` in place, the yardsticks first. A run that
     stopped early is scored over the slots it has. Where the lab does not know the truth (a

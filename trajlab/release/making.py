@@ -18,7 +18,7 @@ import polars as pl
 from trajlab.errors import ReleaseError, SlotError, UnknownNameError
 from trajlab.ids import digest
 from trajlab.protect import COUNTS, load_recipe, name_of
-from trajlab.query import catalogue
+from trajlab.query import Query, catalogue
 from trajlab.release import Release, groups, notes, protected, slots
 from trajlab.release.grid import Box, add_cells, grid, is_coarser, records_fingerprint
 from trajlab.settings import LARGEST, whole_number
@@ -55,6 +55,7 @@ class Settings:
     outside: str = "drop"
     group: tuple[str, str] | None = None
     protect: tuple[str, ...] = ()
+    population: str | None = None
 
     def __post_init__(self) -> None:
         recipe = load_recipe(self.protect)
@@ -79,6 +80,8 @@ class Settings:
             raise ReleaseError("align=True needs days=...: the length of the common period")
         if self.box is not None:
             object.__setattr__(self, "box", _checked_box(self.box))
+        if self.population is not None and (self.people is not None or self.coverage):
+            raise ReleaseError("a population says who is in the release: leave out people and coverage")
         if self.group is not None:
             object.__setattr__(self, "group", _checked_group(self.group))
             groups.refuse_noise(self.group[0], recipe)
@@ -105,7 +108,7 @@ class _Plan:
     def all_settings(self) -> dict[str, object]:
         """The settings with nothing left to a default that depends on the records."""
         found = {"index": self.index.name, "tz": self.period.tz, "start": str(self.period.start)}
-        absent = {"protect"} | ({"group"} if self.settings.group is None else set())
+        absent = {"protect", *(name for name in ("group", "population") if getattr(self.settings, name) is None)}
         given = {name: value for name, value in asdict(self.settings).items() if name not in absent}
         return given | found | {"days": self.period.days}
 
@@ -128,6 +131,7 @@ class _Plan:
             "people": self.settings.people if self.grouping is None else None,  # a group is of those drawn already
             "grouping_id": None if self.grouping is None else self.grouping.id,
             "group_value": None if self.settings.group is None else self.settings.group[1],
+            "population_id": self.settings.population,
             "seed": str(self.settings.seed),
             "fill": self.settings.fill,
             "min_count": self.settings.min_count,
@@ -140,7 +144,7 @@ def make_release(store: Store, settings: Settings, progress: Progress) -> Releas
     A group is found among the people of the release of everybody, which is built and kept too.
     """
     recipe = load_recipe(settings.protect)
-    settings = replace(protected.rewrite(settings, recipe, partial(is_coarser, store, settings.box)), protect=())
+    settings = unprotected_settings(store, settings)
     everybody = None
     if settings.group is not None:
         groups.refuse_unknown_attribute(store, settings.group[0])
@@ -158,6 +162,35 @@ def make_release(store: Store, settings: Settings, progress: Progress) -> Releas
         if any(protection.protects == COUNTS for protection in recipe):
             release_id = protected.publish(store, release_id, recipe, settings.seed, progress)
     return load_release(store, release_id)
+
+
+def unprotected_settings(store: Store, settings: Settings) -> Settings:
+    """The settings of the release underneath: cells and slots as the recipe makes them, counts not protected yet."""
+    recipe = load_recipe(settings.protect)
+    made: Settings = protected.rewrite(settings, recipe, partial(is_coarser, store, settings.box))
+    return replace(made, protect=())
+
+
+def covered_people(store: Store, settings: Settings, progress: Progress) -> pl.DataFrame:
+    """Who would be in a release, before any sample is drawn: `person`, and `week`, where the person's days begin.
+
+    Cells of the records are found and kept, as for the release itself; nothing else is left in the lab.
+    """
+    settings = replace(unprotected_settings(store, settings), people=None)
+    with store.transaction(f"cells of index {settings.index}"):
+        recorded, period = _calendars(store, settings)
+        index_id, index = grid(store, settings.index, box=settings.box, outside=settings.outside, progress=progress)
+        plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store))
+    with store.rehearsal(f"who is covered by index {settings.index}"), progress.step("who is covered"):
+        params = plan.params | {"tick_seconds": slots.write_clock(store, plan.release_id, plan.recorded)}
+        for table in ("slots.observed", "slots.person"):
+            store.build(Query.load(table), **params)
+        return store.frame(
+            "select person, (first_slot // (7 * $slots_per_day))::integer as week from slots.person "
+            "where release_id = $id and kept order by person",
+            id=plan.release_id,
+            slots_per_day=period.slots_per_day,
+        )
 
 
 def _grouping(store: Store, release_id: str, settings: Settings) -> groups.Grouping | None:
@@ -268,6 +301,7 @@ def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
     )[0]
     if best is None:
         raise ReleaseError("nobody has a record in this period and study box: check start, days, tz and box")
+    _refuse_others(store, plan, kept)
     if not kept:
         raise ReleaseError(
             f"nobody has records in at least {plan.settings.coverage:.0%} of the slots; the best covered person has "
@@ -277,6 +311,23 @@ def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
         raise ReleaseError(
             f"people={plan.settings.people:,} were asked for, and only {kept:,} are covered in this period, study box "
             "and slot: ask for fewer, or lower coverage"
+        )
+
+
+def _refuse_others(store: Store, plan: _Plan, kept: int) -> None:
+    """Refuse a release that would not hold everybody of its population."""
+    population = plan.settings.population
+    if population is None or plan.grouping is not None:
+        return
+    found = store.rows("select people from study.population where population_id = $id", id=population)
+    if not found:
+        known = [name for (name,) in store.rows("select population_id from study.population where pinned")]
+        raise UnknownNameError("population", population, known)
+    ((people,),) = found
+    if kept != people:
+        raise ReleaseError(
+            f"population {population} has {people:,} people, and {kept:,} of them have a record in these cells and "
+            "this period: it was pinned for other releases"
         )
 
 

@@ -22,6 +22,7 @@ from trajlab.release import Release
 from trajlab.release.truth import unprotected_id
 from trajlab.utility import sides
 from trajlab.utility.matrices import Matrices, Settings
+from trajlab.utility.nesting import nesting_note
 from trajlab.utility.sides import Before
 from trajlab.version import versions
 
@@ -140,7 +141,9 @@ def _compare(matrices: Matrices, side: Side, before_id: str, after_id: str, note
         _write(store, utility_id, before_id, after_id)
         with matrices.progress.step("metrics.utility", poll=store.engine.percent_done):
             store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
-    said = (*notes, *matrices.target.notes, *_no_generalisation(matrices.before.side, side))
+    target = matrices.target
+    nesting = nesting_note(store, side.index_id, side.index.name, target.index_id, target.index.name)
+    said = (*notes, *target.notes, *_no_generalisation(matrices.before.side, side), *([nesting] if nesting else []))
     return load_utility(store, utility_id, said)
 
 

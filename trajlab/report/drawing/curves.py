@@ -60,7 +60,7 @@ class Curves:
         shown = self.curves[:SERIES]
         every = [point for curve in shown for point in (*curve.points, *curve.line)]
         step, steps = round_steps(max((y for _, y in every), default=0))
-        places = _places([x for x, _ in every], most=max(2, int(width / 90)))
+        places = axis_places([x for x, _ in every], most=max(2, int(width / 90)))
         at = frame.scale_x(places[0], places[-1])
 
         def up(y: float) -> float:
@@ -105,7 +105,7 @@ class Curves:
         return True
 
 
-def _places(values: Sequence[float], *, most: int) -> list[float]:
+def axis_places(values: Sequence[float], *, most: int) -> list[float]:
     """Where to write what along the x axis: from 0, or from just below where all values are far from it."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     low = low if low > high / 2 else 0.0

@@ -1,0 +1,12 @@
+-- slots.population: the people that every release of a study holds, and which days of them.
+--
+-- Cells and slots decide who is covered: a person outside all zones is in no release of zones, one with a record a
+-- day covers more of long slots than of short ones. A study holds the same people throughout: those whom
+-- each of its releases would hold by itself. It stays in the lab: it says who is in the releases.
+--
+-- grain:      population_id, person
+-- written by: trajlab.study.population
+-- columns:
+--   population_id  VARCHAR  the population, see study.population
+--   person         INTEGER  the person, see records.person
+--   week           INTEGER  weeks after the start of the period at which the person's days begin; 0 unless aligned

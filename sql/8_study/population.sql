@@ -1,0 +1,10 @@
+-- study.population: whom the releases of a study hold, and whether they would differ in it by themselves.
+--
+-- grain:      population_id
+-- written by: trajlab.study.population
+-- columns:
+--   population_id  VARCHAR  the population: a digest of the records and the settings of the releases
+--   settings       VARCHAR  JSON: cells, slots and settings of the releases that it was found for
+--   people         BIGINT   people whom every release holds
+--   left_out       BIGINT   people whom some of the releases would hold, and not all
+--   pinned         BOOLEAN  whether releases are made with it: without, they would hold other people, or other days

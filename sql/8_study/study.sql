@@ -1,0 +1,12 @@
+-- study.study: every study of a file: what it asked, how many steps that took, and how many sharing saved.
+--
+-- grain:      study_id
+-- written by: trajlab.study.whole
+-- columns:
+--   study_id        VARCHAR  the study: a digest of what it asks and of the records
+--   title           VARCHAR  its title
+--   design          VARCHAR  JSON: everything that the file asks, sorted by name
+--   population_id   VARCHAR  whom its releases hold, see study.population
+--   steps           INTEGER  releases, attacks and questions that it takes, each done once
+--   steps_unshared  INTEGER  what it would take if every answer were found by itself
+--   complete        BOOLEAN  whether every step is done

@@ -1,0 +1,16 @@
+-- study.study_answer: which answers stand for which release of a study: its cells, slots, recipe and seed.
+--
+-- An answer that several releases share, such as the risk of traces behind them, has a row for each of them.
+--
+-- grain:      study_id, release_id, seed, result, result_id, compared_id
+-- written by: trajlab.study.whole
+-- columns:
+--   study_id      VARCHAR  the study, see study.study
+--   release_id    VARCHAR  the release
+--   index_name    VARCHAR  its cells, as the study asks for them
+--   slot_minutes  DOUBLE   length of its slots, as the study asks for them
+--   recipe        VARCHAR  protections of its counts, with blanks between; empty where there are none
+--   seed          BIGINT   the seed of the study that the answer is for
+--   result        VARCHAR  recovery, risk, membership, flows, counts or schedule
+--   result_id     VARCHAR  the answer, see report.every_metric
+--   compared_id   VARCHAR  the release that counts are compared with; null for others

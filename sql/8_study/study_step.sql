@@ -1,0 +1,12 @@
+-- study.study_step: what a study has done so far: one row for each release, attack and question, in order.
+--
+-- A study that was interrupted goes on after the last of them.
+--
+-- grain:      study_id, step
+-- written by: trajlab.study.whole
+-- columns:
+--   study_id  VARCHAR  the study, see study.study
+--   step      INTEGER  number of the step, from 1
+--   result    VARCHAR  release, recovery, risk, membership, flows, counts or schedule
+--   label     VARCHAR  what was done, in words
+--   made_ids  VARCHAR  ids of what it made, with blanks between
