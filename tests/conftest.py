@@ -20,13 +20,13 @@ from trajlab.schedule import finding
 
 MANY = bool(os.environ.get("TRAJLAB_NEW_EXAMPLES"))
 """Whether somebody looks for examples that nobody has seen (`make examples`): otherwise they are the same every time."""
-hypothesis.settings.register_profile("repeatable", derandomize=True)
+hypothesis.settings.register_profile("repeatable", derandomize=True, max_examples=30)
 if not MANY:
     hypothesis.settings.load_profile("repeatable")
 
 
 def examples(few: int, many: int) -> hypothesis.settings:
-    """How often to try what builds a lab each time: `few` in every run of the tests, `many` by `make examples`."""
+    """How often to try a property: `few` times, always alike, in every run of the tests, `many` by `make examples`."""
     return hypothesis.settings(max_examples=many if MANY else few, deadline=None)
 
 

@@ -16,7 +16,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trajlab as tl
@@ -262,7 +263,7 @@ def most_of(text: str) -> int:
 
 
 @pytest.mark.parametrize("text", KINDS)
-@settings(max_examples=5, deadline=None)
+@examples(few=3, many=20)
 @given(people=population)
 def test_everybodys_risk_is_that_of_every_combination_against_everybody(text, people):
     known = dict(enumerate(people))
@@ -273,7 +274,7 @@ def test_everybodys_risk_is_that_of_every_combination_against_everybody(text, pe
 
 
 @pytest.mark.parametrize("text", KINDS)
-@settings(max_examples=5, deadline=None)
+@examples(few=3, many=20)
 @given(
     people=st.lists(few_slots, min_size=1, max_size=5),
     tracks=st.lists(few_slots, min_size=1, max_size=5),
@@ -292,7 +293,7 @@ def test_recovered_tracks_are_searched_with_what_is_known_of_true_people(text, p
     ["locations:2", "locations:4", "sequence:2", "sequence:4", "time:2:day", "unique:3", "frequency:2", "frequency:3:0.5",
      "probability:2:0.4", "proportion:3:0.3"],
 )  # fmt: skip
-@settings(max_examples=4, deadline=None)
+@examples(few=3, many=20)
 @given(people=population, beam=st.integers(1, 3))
 def test_above_the_limit_the_maximum_is_the_same_and_the_mean_is_not_given(text, people, beam):
     known = dict(enumerate(people))
@@ -316,7 +317,7 @@ def test_above_the_limit_the_maximum_is_the_same_and_the_mean_is_not_given(text,
 
 
 @pytest.mark.parametrize("text", ["locations:3", "sequence:3", "time:2:day", "proportion:3:0.3"])
-@settings(max_examples=4, deadline=None)
+@examples(few=3, many=20)
 @given(people=population)
 def test_blocks_and_tables_of_any_size_give_the_same_answer(text, people):
     known = dict(enumerate(people))

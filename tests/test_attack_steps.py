@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import jensenshannon
@@ -28,7 +29,7 @@ from trajlab.matching import assignment, sifting
 from trajlab.release import Release
 
 DATA = Path(os.environ.get("TRAJLAB_DATA", "no data"))
-some = settings(max_examples=25, deadline=None)
+some = examples(few=8, many=50)
 
 
 @contextmanager
@@ -312,7 +313,7 @@ def test_the_seed_says_who_of_those_alike_goes_where(name):
 # Online
 
 
-@settings(max_examples=15, deadline=None)
+@examples(few=7, many=30)
 @given(release=releases(), seed=st.integers(0, 99))
 def test_an_interrupted_run_goes_on_as_if_nothing_had_happened(release, seed):
     attack = load("dsilva2024", lookback=2)
@@ -367,7 +368,7 @@ def in_one_order(cost, expected, places):
     return (np.diff(apart) > 1e-3).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(release=releases(scattered=True), below=st.sampled_from([1.0, 2000.0, 8000.0, 1e9]))
 def test_linking_at_once_links_the_nearest_below_the_threshold_and_matches_the_rest(release, below):
     tracks, _ = recover(load("xu2017", direct_link_below=below), release)
@@ -446,7 +447,7 @@ def pairs_of_days(draw, *, equal=False):
     return rng.integers(cells, size=(people, slots)), rng.integers(cells, size=(people, other)), cells
 
 
-@settings(max_examples=80, deadline=None)
+@examples(few=27, many=160)
 @given(days=pairs_of_days())
 def test_the_parts_of_the_gain_add_up_to_its_definition(days):
     first, second, cells = days
@@ -454,7 +455,7 @@ def test_the_parts_of_the_gain_add_up_to_its_definition(days):
     assert gains(Alike(first, second, cells)) == pytest.approx(np.array(expected), abs=1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(few=27, many=160)
 @given(days=pairs_of_days(equal=True))
 def test_for_days_of_equal_length_the_gain_is_the_jensen_shannon_divergence(days):
     first, second, cells = days

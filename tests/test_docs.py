@@ -171,6 +171,7 @@ def test_the_protection_of_the_how_to_works_and_keeps_the_laws(tmp_path):
     _, plugin = _unpacked("add-a-protection", "longer", "test_protections.py", tmp_path)
     code = f"""
 import sys, pytest
+sys.path.append("tests")
 from trajlab import protect
 protect.__path__.append({str(plugin)!r})
 files = [{str(tmp_path / "test_longer.py")!r}, {str(tmp_path / "test_laws.py")!r}]

@@ -14,6 +14,7 @@ import hypothesis.strategies as st
 import numpy as np
 import polars as pl
 import pytest
+from conftest import examples
 from PIL import Image
 
 import trajlab as tl
@@ -210,7 +211,7 @@ def test_what_was_measured_is_points_and_only_what_was_fitted_a_line(lab: tl.Lab
         assert {line.get("stroke") for line in lines} <= {dot.get("fill") for dot in dots}
 
 
-@hypothesis.settings(max_examples=200, deadline=None)
+@examples(few=67, many=400)
 @hypothesis.given(
     values=st.sets(st.integers(1, 10_000_000), min_size=1, max_size=12).map(
         lambda some: [n / 1000 for n in sorted(some)]

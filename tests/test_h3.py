@@ -2,8 +2,9 @@ import h3
 import numpy as np
 import pytest
 import shapely
+from conftest import examples
 from h3.api import basic_int
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
@@ -12,7 +13,7 @@ from trajlab.spatial import StudyArea, build
 AREA = StudyArea((116.0, 39.6, 116.8, 40.2))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(lon=st.floats(-180, 180), lat=st.floats(-90, 90), resolution=st.integers(0, 15))
 def test_cells_centres_parents_and_labels_are_those_of_h3(lon, lat, resolution):
     index = build(f"h3:{resolution}", AREA)

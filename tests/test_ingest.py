@@ -202,7 +202,7 @@ def expected(row: list[str]) -> str | None:
     return None
 
 
-@settings(examples(few=5, many=30), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(few=3, many=30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=tables, seed=st.randoms(use_true_random=False))
 def test_every_row_is_a_fix_or_has_its_reason(tmp_path, rows, seed):
     rows = [*rows, GOOD_ROW]  # never all bad, and mostly in place: a file of bad times is refused, see below

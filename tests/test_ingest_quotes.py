@@ -78,7 +78,7 @@ NOTES = st.lists(
 )
 
 
-@settings(examples(few=25, many=200), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(few=10, many=200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(notes=NOTES, end=st.sampled_from(["\n", "\r\n", "\r", ""]), large=st.booleans())
 @example(notes=['"55" tv"', "", '"55" tv"', "", "", ""], end="\n", large=False)
 @example(notes=['"', "", ""], end="\n", large=True)
@@ -101,7 +101,7 @@ def test_every_line_is_read_or_rejected(notes, end, large, tmp_path, monkeypatch
     assert_law(con)
 
 
-@settings(max_examples=500, deadline=None)
+@examples(few=167, many=1000)
 @given(text=st.text(st.sampled_from('"" ,a\n\r\né'), max_size=60), size=st.integers(1, 20))
 def test_the_look_through_counts_like_a_slow_reader_in_whatever_pieces(text, size):
     content = text.encode()

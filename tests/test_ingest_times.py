@@ -220,7 +220,7 @@ writings = (
 )
 
 
-@examples(few=6, many=30)
+@examples(few=4, many=30)
 @given(written=st.lists(writings.filter(lambda text: "\0" not in text), min_size=1, max_size=60))
 def test_every_text_is_a_time_with_a_stated_zone_or_a_counted_rejection(written):
     """Only a date and a clock, with nothing after them, depend on the zone given."""

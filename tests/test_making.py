@@ -60,7 +60,7 @@ def positions_by_hand(
     return filled
 
 
-@examples(few=12, many=80)
+@examples(few=6, many=80)
 @given(rows=fixes, fill=st.sampled_from(["static", "none"]))
 def test_positions_and_counts_equal_the_obvious_version(rows, fill):
     rows = [*rows, ("a", 0, 0)] if ("a", 0, 0) not in rows else rows
@@ -84,7 +84,7 @@ def test_positions_and_counts_equal_the_obvious_version(rows, fill):
     lab.close()
 
 
-@examples(few=8, many=50)
+@examples(few=5, many=50)
 @given(
     rows=fixes,
     seed=st.randoms(use_true_random=False),

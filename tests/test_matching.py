@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
@@ -30,7 +31,7 @@ from trajlab.matching import (
 )
 from trajlab.matching.ties import keys, preference
 
-some = settings(max_examples=60, deadline=None)
+some = examples(few=20, many=120)
 
 
 @contextmanager
@@ -538,7 +539,7 @@ def linked_one_by_one(problem: Problem, below: float) -> set[tuple[int, int, int
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@examples(few=50, many=300)
 @given(problem=problems(several=False, most=12), below=st.sampled_from([0.0, 0.5, 1.0, 1.5, 2.0, 999.0, 1e9]))
 def test_nearest_first_equals_linking_one_pair_after_another(problem, below):
     plan = nearest_first(problem.points, problem.supply, problem.sinks, problem.demand, below)

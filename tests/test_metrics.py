@@ -9,7 +9,8 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -150,7 +151,7 @@ def test_top_sets_by_hand():
     assert distinct["distinct_share", 1, "none"] == pytest.approx(2 / 3)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(few=10, many=40)
 @given(case=cases(), pairing=st.sampled_from(["optimal", "greedy"]), per_day=st.sampled_from([2, 3, 4, 8]))
 def test_arrays_and_tables_give_the_same_scores(case, pairing, per_day):
     recovered, truth, xy = case
@@ -159,7 +160,7 @@ def test_arrays_and_tables_give_the_same_scores(case, pairing, per_day):
     assert_frame_equal(stored.table("metrics.recovery").drop("run_id"), arrays, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(few=10, many=40)
 @given(case=cases())
 def test_every_person_has_the_distances_to_their_own_track(case):
     recovered, truth, xy = case
@@ -179,7 +180,7 @@ def test_every_person_has_the_distances_to_their_own_track(case):
         assert cdf["share"].to_list() == pytest.approx([(metres <= limit + 1e-3).mean() for limit in THRESHOLDS])
 
 
-@settings(max_examples=20, deadline=None)
+@examples(few=10, many=40)
 @given(case=cases())
 def test_a_top_set_is_shared_by_those_with_the_same_most_frequent_cells(case):
     recovered, truth, xy = case
@@ -316,7 +317,7 @@ def test_whole_numbers_stored_as_floats_are_cell_numbers():
     assert one.schema == SCHEMA
 
 
-@settings(max_examples=30, deadline=None)
+@examples(few=10, many=60)
 @given(people=st.integers(1, 30), seed=st.integers(0, 2**32 - 1))
 def test_the_interval_is_that_of_means_of_people_drawn_again(people, seed):
     values = np.random.default_rng(seed).random((people, 3)) * [1, 1e4, 1e-6]

@@ -7,7 +7,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab.metrics import greedy, optimal
@@ -40,7 +41,7 @@ def metres_apart(cells, others, xy):
     return sum(float(np.hypot(*(xy[a] - xy[b]))) for a, b in zip(cells, others, strict=True) if a >= 0 and b >= 0)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(few=100, many=600)
 @given(case=cases())
 def test_greedy_gives_each_track_in_turn_the_most_similar_person_still_free(case):
     recovered, truth, _ = case
@@ -57,7 +58,7 @@ def test_greedy_is_the_same_in_blocks_of_any_size(monkeypatch, entries, cells, p
     assert np.array_equal(greedy.most_similar_free(recovered, truth), greedy_loop(recovered, truth))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(case=cases())
 def test_the_total_error_is_the_sum_of_the_distances(case):
     recovered, truth, xy = case
@@ -65,7 +66,7 @@ def test_the_total_error_is_the_sum_of_the_distances(case):
     np.testing.assert_allclose(optimal.total_error(recovered, truth, xy) / 1000, expected, atol=1e-2)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(case=cases(nowhere=False, square=True), per_day=st.integers(1, 4), night=st.integers(0, 2))
 def test_no_other_pairing_has_a_smaller_total_error_than_the_optimal_one(case, per_day, night):
     recovered, truth, xy = case[0][:6], case[1][:6], case[2]
@@ -77,7 +78,7 @@ def test_no_other_pairing_has_a_smaller_total_error_than_the_optimal_one(case, p
         assert error[track_of, everybody].sum() == min(error[list(order), everybody].sum() for order in orders)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(case=cases(), pairing=st.sampled_from(["optimal", "greedy"]), per_day=st.integers(1, 4))
 def test_agreement_is_counted_between_those_who_are_paired(case, pairing, per_day):
     recovered, truth, xy = case

@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trajlab as tl
@@ -119,7 +120,7 @@ def most(traces: dict) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30, deadline=None)
+@examples(few=10, many=60)
 @given(traces=one_cell_per_slot() | several_cells_per_slot(), count=st.integers(1, 6), shuffle=st.integers(0, 9))
 def test_the_crowd_is_everybody_who_passes_through_all_points(kind, traces, count, shuffle):
     count = min(count, most(traces))
@@ -129,7 +130,7 @@ def test_the_crowd_is_everybody_who_passes_through_all_points(kind, traces, coun
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=30, deadline=None)
+@examples(few=10, many=60)
 @given(
     known=one_cell_per_slot(),
     searched=one_cell_per_slot() | several_cells_per_slot(),
@@ -143,7 +144,7 @@ def test_recovered_traces_fit_only_where_they_pass(kind, known, searched, count,
     check(answers, points, known, searched, own, count)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(few=8, many=50)
 @given(traces=several_cells_per_slot(), block=st.integers(1, 40), threads=st.integers(1, 3))
 def test_neither_the_size_of_blocks_nor_the_number_of_threads_matters(traces, block, threads):
     before = passing.BLOCK
@@ -165,7 +166,7 @@ def test_neither_the_size_of_blocks_nor_the_number_of_threads_matters(traces, bl
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=8, deadline=None)
+@examples(few=4, many=20)
 @given(traces=one_cell_per_slot() | several_cells_per_slot())
 def test_whoever_knows_one_point_more_never_has_a_lower_risk(kind, traces):
     steps = [asked(f"{kind}:{count}", traces) for count in range(1, most(traces) + 1)]
@@ -176,7 +177,7 @@ def test_whoever_knows_one_point_more_never_has_a_lower_risk(kind, traces):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=8, deadline=None)
+@examples(few=4, many=20)
 @given(traces=one_cell_per_slot(), more=one_cell_per_slot())
 def test_people_who_are_added_change_nothing_that_is_known_of_others(kind, traces, more):
     _, before = asked(f"{kind}:2", traces | {61: [(0, 1), (1, 1)]})
@@ -237,7 +238,7 @@ def test_the_files_tell_three_people_and_who_is_found():
 
 
 @pytest.mark.parametrize("drawn", KINDS.values(), ids=KINDS)
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(traces=st.lists(st.tuples(st.integers(0, 2**64 - 1), st.integers(0, 9)), min_size=1), draws=st.integers(1, 9))
 def test_draws_are_distinct_nested_and_nobody_elses_business(drawn, traces, draws):
     lots, sizes = np.array([each for each, _ in traces], dtype=np.uint64), np.array([size for _, size in traces])
@@ -251,7 +252,7 @@ def test_draws_are_distinct_nested_and_nobody_elses_business(drawn, traces, draw
     assert np.array_equal(drawn(lots[:1], sizes[:1], draws), picked[:1])
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(one=st.integers(0, 2**64 - 1), size=st.integers(1, 30), draws=st.integers(1, 30))
 def test_a_stretch_has_no_gaps(one, size, draws):
     picked = draw.stretch(np.array([one], dtype=np.uint64), np.array([size]), draws)[0]
@@ -287,7 +288,7 @@ def fewest(traces: dict, trace: int, limit: int) -> list | None:
     return None
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(traces=populations(traces=25, slots=8, cells=2) | several_cells_per_slot(), limit=st.integers(1, 5))
 def test_the_smallest_set_is_the_first_of_the_fewest_points_that_nobody_shares(traces, limit):
     traces_id = put(traces)

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trajlab as tl
@@ -184,7 +185,7 @@ def slowly(rows: pl.DataFrame, *, pause: int, day: int, within: int, near: float
     return {(uid, slot, x) for uid, slots in kept.items() for slot, x in slots.items() if slot <= end}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(few=50, many=300)
 @given(rows=steps, pause=st.integers(0, 12), day=st.integers(1, 60), near=st.integers(0, 20))
 def test_merging_does_what_the_page_says(rows, pause, day, near):
     positions, pause = as_positions(rows), 10 * pause
@@ -221,7 +222,7 @@ def nearest(slots: list[int], values: list[float]) -> list[float]:
     return filled
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(rows=steps, low=st.floats(0, 0.5), high=st.floats(0.5, 1))
 def test_a_position_counts_in_the_box_in_every_slot_that_is_nearest_to_it(rows, low, high):
     longest = as_positions(rows).select(

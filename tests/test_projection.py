@@ -2,7 +2,8 @@ import numpy as np
 import pyproj
 import pytest
 import shapely
-from hypothesis import example, given, settings
+from conftest import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
@@ -11,7 +12,7 @@ from trajlab.spatial._projection import RADIUS, LocalMetres, area_km2
 KM_300 = 2.6  # degrees of latitude
 
 
-@settings(max_examples=200, deadline=None)
+@examples(few=67, many=400)
 @given(
     lon0=st.floats(-180, 180).map(lambda lon: round(lon, 6)),  # pyproj takes 1e-9 in its text for 0
     lat0=st.floats(-80, 80).map(lambda lat: round(lat, 6)),
@@ -26,7 +27,7 @@ def test_metres_agree_with_pyproj_within_a_micrometre(lon0, lat0, east, north):
     assert np.hypot(x[0] - reference(lon, lat0 + north)[0], y[0] - reference(lon, lat0 + north)[1]) < 1e-6
 
 
-@settings(max_examples=200, deadline=None)
+@examples(few=67, many=400)
 @given(
     x=st.floats(-3e5, 3e5),
     y=st.floats(-3e5, 3e5),

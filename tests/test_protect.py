@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 import pytest
-from conftest import TINY_BOX, tiny_lab
-from hypothesis import given, settings
+from conftest import TINY_BOX, examples, tiny_lab
+from hypothesis import given
 from hypothesis import strategies as st
 
 import trajlab as tl
@@ -107,7 +107,7 @@ def test_more_windows_than_numbers_are_refused():
         parts("1s", 36_600, 86_400)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(window=st.integers(1, 400_000), slots=st.integers(1, 200), slot_seconds=st.sampled_from([60, 900, 3600, 86_400]))
 def test_windows_are_half_open_and_follow_each_other(window, slots, slot_seconds):
     for slot, part in enumerate(parts(f"{window}s", slots, slot_seconds)):

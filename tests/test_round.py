@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab import protect
@@ -41,7 +42,7 @@ def test_controlled_counts_add_up_to_the_rounded_total():
     assert rounded("round:10:controlled", [3, 13, 4]) == {1: 10, 2: 10}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(people=st.lists(st.integers(1, 40), min_size=1, max_size=8), base=st.integers(2, 12))
 def test_controlled_counts_are_neighbours_of_the_true_ones(people, base):
     told = rounded(f"round:{base}:controlled", people)

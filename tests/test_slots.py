@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab import spatial
@@ -72,7 +73,7 @@ def store() -> Store:
     return Store()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(few=13, many=80)
 @given(
     tz=st.sampled_from(ZONES),
     start=st.dates(dt.date(1975, 1, 1), dt.date(2030, 1, 1)),
@@ -169,7 +170,7 @@ def exactly(ends, steps):
 
 
 @pytest.mark.parametrize("side", ["500", "333.333", "64.001"])
-@settings(max_examples=25, deadline=None)
+@examples(few=8, many=50)
 @given(ways=st.lists(st.tuples(squares, squares, st.integers(2, 24)), min_size=1, max_size=30))
 def test_a_point_on_a_border_is_on_the_side_of_the_end_that_is_nearer_in_time(side, ways):
     index = spatial.build(f"square:{side}", TOWN)

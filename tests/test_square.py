@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
@@ -26,7 +27,7 @@ def test_points_outside_the_box_are_moved_to_its_edge():
     assert np.array_equal(index.assign(*outside.T), index.assign(*edge.T))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(few=50, many=300)
 @given(box=boxes, side=st.floats(1, 1e6), shares=st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1))
 def test_every_box_is_covered_and_every_sliver_of_it_has_its_anchor(box, side, shares):
     index = build(f"square:{side:.3f}", StudyArea(box))

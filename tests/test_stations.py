@@ -2,7 +2,8 @@ import numpy as np
 import polars as pl
 import pytest
 import shapely
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
@@ -33,7 +34,7 @@ def cells(index, area):
     return np.unique(index.assign(*positions(area)))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(sites=st.lists(coordinates, min_size=1, max_size=30), points=st.lists(coordinates, min_size=1, max_size=30))
 def test_a_point_belongs_to_the_mast_that_a_slow_search_finds(sites, points):
     area = StudyArea(BOX, stations=masts(sites))
@@ -46,7 +47,7 @@ def test_a_point_belongs_to_the_mast_that_a_slow_search_finds(sites, points):
     assert (distance[np.arange(len(points)), found] <= distance.min(axis=1) + 0.2).all()  # one spot is 0.1 m
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(points=st.lists(in_the_box, min_size=1, max_size=30), side=st.sampled_from(["", ":200", ":3000"]))
 def test_the_nearest_mast_and_the_polygon_agree(points, side):
     index = build(f"stations{side}", city(60))

@@ -10,7 +10,8 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from conftest import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajlab.errors import IngestError, RiskError, UnknownNameError
@@ -111,7 +112,7 @@ forms = st.sampled_from(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(few=8, many=50)
 @given(visits=visits_of_people, text=forms)
 def test_k_counts_the_traces_with_the_same_places(store, visits, text):
     most = max(map(len, ranked(visits).values()))
@@ -125,7 +126,7 @@ def test_k_counts_the_traces_with_the_same_places(store, visits, text):
     }
 
 
-@settings(max_examples=10, deadline=None)
+@examples(few=5, many=20)
 @given(visits=visits_of_people, share=st.sampled_from([(1, 20), (1, 10), (1, 5), (3, 10), (1, 3), (1, 2), (1, 1)]))
 def test_a_place_is_known_from_the_share_on_that_was_asked_for(store, visits, share):
     known = described(visits, "top:variable", Fraction(*share))
@@ -138,7 +139,7 @@ def test_a_place_is_known_from_the_share_on_that_was_asked_for(store, visits, sh
     }
 
 
-@settings(max_examples=12, deadline=None)
+@examples(few=6, many=24)
 @given(visits=visits_of_people, tracks=visits_of_people, text=forms, paired=st.permutations(range(1, PEOPLE + 1)))
 def test_recovered_tracks_are_searched_with_what_is_true_of_people(store, visits, tracks, text, paired):
     most = max(map(len, ranked(visits).values()))
@@ -316,7 +317,7 @@ def expected_summary(people):
     return rows
 
 
-@settings(max_examples=25, deadline=None)
+@examples(few=8, many=50)
 @given(people=outcomes)
 @example(people=[(True, k, True) for k in (7, 5, 3, 2, 1)])
 @example(people=[(k % 3 > 0, k, k % 4 > 0) for k in range(1, 74)])
@@ -333,7 +334,7 @@ def test_the_summary_is_that_of_plain_python(store, people):
             assert value == (None if wanted is None else pytest.approx(wanted, abs=3e-7)), key
 
 
-@settings(max_examples=12, deadline=None)
+@examples(few=6, many=24)
 @given(people=outcomes)
 def test_the_curve_counts_people_up_to_every_k_that_somebody_has(store, people):
     risk_id = told(store, people)
@@ -352,7 +353,7 @@ def test_the_curve_counts_people_up_to_every_k_that_somebody_has(store, people):
     assert found == expected
 
 
-@settings(max_examples=12, deadline=None)
+@examples(few=6, many=24)
 @given(
     people=outcomes,
     points=st.lists(st.tuples(st.integers(0, 5), st.one_of(st.none(), st.integers(0, 4)), st.integers(0, 4))),
@@ -385,7 +386,7 @@ def test_a_place_or_a_slot_exposes_those_who_are_singled_out_by_it(store, people
 # Groups.
 
 
-@settings(max_examples=12, deadline=None)
+@examples(few=6, many=24)
 @given(people=outcomes, values=st.lists(st.sampled_from(["young", "old", None]), min_size=80, max_size=80))
 @example(people=[(True, k, True) for k in range(1, 11)], values=["young"] * 80)
 def test_a_group_is_summed_up_by_its_own_people(store, people, values):

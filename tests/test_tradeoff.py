@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pytest
-from conftest import TINY, TINY_BOX, tiny_lab
-from hypothesis import assume, given, settings
+from conftest import TINY, TINY_BOX, examples, tiny_lab
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy.optimize import curve_fit
@@ -28,7 +28,7 @@ KNOWN = ("top:2", "top:3", "points:4", "points:8")
 # ---------------------------------------------------------------- the curve
 
 
-@settings(max_examples=200, deadline=None)
+@examples(few=67, many=400)
 @given(
     a=st.floats(0.2, 5), b=st.floats(0.1, 8), c=st.floats(0.5, 6), low=st.floats(0.02, 0.5), points=st.integers(5, 14)
 )
@@ -43,7 +43,7 @@ def test_a_curve_is_found_again(a, b, c, low, points):
     assert found.r2 == pytest.approx(1)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(width=st.floats(1e-4, 0.1), bend=st.floats(0.5, 5), points=st.integers(5, 14))
 def test_a_curve_is_found_where_nearly_everybody_is_at_risk_whatever_is_done(width, bend, points):
     """Risks from 1 - width to 1: the exponent is as large as they are close together."""
@@ -53,7 +53,7 @@ def test_a_curve_is_found_where_nearly_everybody_is_at_risk_whatever_is_done(wid
     assert (found.a, found.b, found.c) == pytest.approx((1, bend / width, 1.2), rel=1e-3)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(a=st.floats(0.5, 3), b=st.floats(0.3, 4), seed=st.integers(0, 2**32 - 1))
 def test_estimates_and_errors_are_those_of_scipy(a, b, seed):
     rng = np.random.default_rng(seed)
@@ -106,7 +106,7 @@ def test_where_there_is_no_curve_it_says_why_and_makes_no_number_up(risk, loss, 
     assert {found.a, found.b, found.c, found.a_error, found.b_p, found.r2} == {None}
 
 
-@settings(max_examples=300, deadline=None)
+@examples(few=100, many=600)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_whatever_the_points_there_is_a_curve_or_a_reason(seed):
     rng = np.random.default_rng(seed)

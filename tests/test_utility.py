@@ -15,7 +15,7 @@ import pyproj
 import pytest
 import shapely
 from conftest import TINY, TINY_BOX, examples, tiny_lab
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -369,7 +369,7 @@ def test_flows_that_make_up_the_share_exactly_are_enough():
     assert store.rows("select origin, destination from metrics.major_flow where pareto") == [(0, 1)]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(few=20, many=120)
 @given(seed=SEEDS)
 def test_sparse_flows_are_judged_and_compared_as_by_a_slow_version(empty, seed):
     """The tables alone, on flows that leave most pairs empty and lose some of their mass."""
@@ -464,7 +464,7 @@ def test_flows_as_large_as_the_last_major_one_are_major_too(tmp_path):
 # ---------------------------------------------------------------- laws
 
 
-@settings(max_examples=200, deadline=None)
+@examples(few=67, many=400)
 @given(st.lists(st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=9), min_size=1, max_size=9))
 def test_shares_are_whole_and_add_up_to_one(groups):
     which = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
@@ -547,7 +547,7 @@ def test_hexagons_beyond_which_masts_lie_are_the_nearest(tmp_path):
     assert all((lng < 8.02) if "west" in mast else (lng > 8.08) for mast, lng in where.items())
 
 
-@examples(few=10, many=50)
+@examples(few=5, many=50)
 @given(seed=SEEDS)
 def test_every_hexagon_that_has_a_part_of_the_box_is_a_zone(empty, seed):
     rng = np.random.default_rng(seed)

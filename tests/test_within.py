@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -81,7 +82,7 @@ def programme(problem):
 
 
 @pytest.mark.parametrize("whole", [0, within.WHOLE])
-@settings(max_examples=80, deadline=None)
+@examples(few=27, many=160)
 @given(problem=problems())
 def test_no_plan_is_cheaper_and_the_bound_proves_it(whole, problem):
     with pytest.MonkeyPatch.context() as patch:
@@ -92,7 +93,7 @@ def test_no_plan_is_cheaper_and_the_bound_proves_it(whole, problem):
     assert best - 0.05 <= plan.bound <= best + 1e-6
 
 
-@settings(max_examples=80, deadline=None)
+@examples(few=27, many=160)
 @given(problem=problems())
 def test_every_unit_goes_somewhere_and_bounds_without_a_price_hold(problem):
     plan = solve(problem)
@@ -103,7 +104,7 @@ def test_every_unit_goes_somewhere_and_bounds_without_a_price_hold(problem):
         assert ((problem["low"] <= taken) & (taken <= problem["high"])).all()
 
 
-@settings(max_examples=40, deadline=None)
+@examples(few=13, many=80)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_exact_demands_are_met_as_transport_meets_them(seed):
     """The same plan, ties and all: what an attack makes of exact counts does not depend on which of the two runs."""

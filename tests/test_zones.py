@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pyproj
 import pytest
 import shapely
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab.errors import SpatialError
@@ -45,7 +46,7 @@ def test_borders_and_overlaps_go_to_the_smaller_id_and_strays_to_the_nearest_zon
     assert shapely.equals(overlapping.polygon(np.array([1], dtype=np.uint64))[0], shapely.box(0, 0, 1, 2))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(few=33, many=200)
 @given(
     boxes=st.lists(st.tuples(*[st.integers(0, 19)] * 4), min_size=1, max_size=8, unique=True),
     points=st.lists(st.tuples(st.floats(0, 2), st.floats(0, 2)), min_size=1, max_size=20),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from trajlab.query import Query, catalogue, functions
 from trajlab.version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from trajlab.engine import Engine
 
 FORMAT = 1
@@ -49,19 +52,19 @@ COMPUTED: dict[str, dict[str, str]] = {
 
 def check(engine: Engine, *, read_only: bool) -> None:
     """Refuse what is no lab, or one of a newer trajlab; unless `read_only`, add what the lab lacks."""
-    if is_empty(engine):
+    found = _relations(engine) if engine.path != ":memory:" else set()
+    if not found:
         if read_only:
             raise LabError(f"{engine.path} is empty: nothing was ever ingested into it")
         if not blank.copy_relations(engine, _version(), _create_relations):
             _create_relations(engine)
         return
-    found = _relations(engine)
     if "study.lab" not in found:
         raise LabError(f"{engine.path} is a DuckDB file but not a lab: it has {len(found)} tables of its own")
     _refuse_newer(engine)
     if not read_only:
         _change_columns(engine)
-        _create_relations(engine)
+        _create_relations(engine, found)
 
 
 def is_older(engine: Engine) -> bool:
@@ -159,9 +162,8 @@ def _change_columns(engine: Engine) -> None:
         engine.execute("update study.lab set relations = null")  # what reads the tables is made again
 
 
-def _create_relations(engine: Engine) -> None:
-    """Tables that the lab lacks; and views and functions, whenever their text changed."""
-    there = _relations(engine)
+def _create_relations(engine: Engine, there: Collection[str] = ()) -> None:
+    """Tables that are not `there`; and views and functions, whenever their text changed."""
     tables = [query for query in catalogue().values() if not query.view and query.table not in there]
     views = [query for query in catalogue().values() if query.view]
     texts = {"texts": _texts()}
@@ -184,13 +186,21 @@ def _create_relations(engine: Engine) -> None:
 
 def _texts() -> str:
     """What names the views and functions of this version."""
-    return digest(functions(), [(query.table, query.select) for query in catalogue().values() if query.view])
+    return _digests(catalogue)[0]
 
 
 def _version() -> str:
     """What names the relations of this version with all that describes them."""
-    described = [(query.table, query.kind, query.summary, query.columns) for query in catalogue().values()]
-    return digest(FORMAT, __version__, _texts(), described)
+    return _digests(catalogue)[1]
+
+
+@functools.cache
+def _digests(relations: Callable[[], dict[str, Query]]) -> tuple[str, str]:
+    """Both names, once in a process: the texts are long."""
+    queries = relations().values()
+    texts = digest(functions(), [(query.table, query.select) for query in queries if query.view])
+    described = [(query.table, query.kind, query.summary, query.columns) for query in queries]
+    return texts, digest(FORMAT, __version__, texts, described)
 
 
 def create_functions(engine: Engine) -> None:

@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab import attacks
@@ -18,7 +19,7 @@ from trajlab.errors import AttackError, ReleaseError, UnknownNameError
 from trajlab.matching import assignment, plane, sifting, within
 from trajlab.release import REQUIREMENTS, Release
 
-some = settings(max_examples=30, deadline=None)
+some = examples(few=10, many=60)
 every_attack = pytest.mark.parametrize("name", attacks.names())
 
 

@@ -8,7 +8,8 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -30,7 +31,7 @@ EXAMPLES = {
 TEXTS = [text for name in protect.names("counts") for text in EXAMPLES.get(name, [name])]
 SLOTS, CELLS = 4, 6
 
-some = settings(max_examples=30, deadline=None)
+some = examples(few=10, many=60)
 every_protection = pytest.mark.parametrize("text", TEXTS)
 
 
@@ -125,7 +126,7 @@ def test_the_name_of_a_protection_leads_back_to_it(text):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-@settings(max_examples=50, deadline=None)
+@examples(few=17, many=100)
 @given(table=tables())
 def test_secondary_suppression_is_undone_by_no_total(k, table):
     """Every way to fill what is left out that gives the totals: each small count keeps at least two values.
@@ -160,7 +161,7 @@ def possible_values(left_out, k):
     return [{(*way, total - sum(way))[place] for way in ways} for place in range(len(left_out))]
 
 
-@settings(max_examples=50, deadline=None)
+@examples(few=17, many=100)
 @given(table=tables(), k=st.sampled_from([2, 3, 5]))
 def test_secondary_suppression_leaves_out_every_small_count_and_no_more_than_it_needs(table, k):
     dense, parents = table

@@ -9,7 +9,8 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given, settings
+from conftest import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import trajlab as tl
@@ -38,7 +39,7 @@ SLOTS, CELLS, NUMBERS = 6, 4, 40
 CELL_IDS = tuple(2**63 + 11 + 7 * cell for cell in range(CELLS))
 """Far apart, and filling 64 bits."""
 
-few = settings(max_examples=3, deadline=None)
+few = examples(few=3, many=20)
 every_text = pytest.mark.parametrize("text", TEXTS)
 
 
@@ -224,7 +225,7 @@ def test_somebody_who_is_added_changes_nothing_that_is_known_and_makes_nobody_le
 
 
 @every_text
-@settings(max_examples=5, deadline=None)
+@examples(few=3, many=20)
 @given(crowd=one_cell_per_slot, parent=st.lists(st.integers(0, 1), min_size=CELLS, max_size=CELLS))
 def test_coarser_cells_never_make_anybody_less_hidden_from_the_same_points(text, crowd, parent):
     assume(len(set(parent)) < len(parent))

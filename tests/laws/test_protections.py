@@ -8,7 +8,8 @@ import functools
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from conftest import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -28,7 +29,7 @@ TEXTS = [text for name in protect.names("traces") for text in EXAMPLES.get(name,
 KEY = "a key for the tests, known to all"
 MONDAY = dt.datetime(2024, 3, 4, tzinfo=dt.UTC)
 
-some = settings(max_examples=40, deadline=None)
+some = examples(few=13, many=80)
 every_protection = pytest.mark.parametrize("text", TEXTS)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import shapely
 from conftest import examples
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from trajlab import spatial
@@ -64,7 +64,7 @@ UPSIDE_DOWN = {name: area(box, seed, order=-1) for seed, (name, box) in enumerat
 every_index = pytest.mark.parametrize(
     ("index", "city"), [(index, city) for (_, city), index in INDEXES.items()], ids=map(" in ".join, INDEXES)
 )
-some = settings(max_examples=15, deadline=None)
+some = examples(few=6, many=30)
 shares = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=20)
 anywhere = st.lists(st.tuples(st.floats(-180, 180), st.floats(-90, 90)), min_size=1, max_size=20)
 

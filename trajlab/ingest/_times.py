@@ -20,13 +20,18 @@ Day lengths in the zone are worked out once (`_time_days`: 131 years are 48,000 
 from __future__ import annotations
 
 import difflib
+import functools
 import zoneinfo
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from trajlab.errors import IngestError
 from trajlab.ingest._columns import family
 from trajlab.query import step
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NO_ZONE = "no zone was given: days and hours are those of UTC; say tz=... (--tz), such as Europe/Lisbon, for local ones"
 
@@ -51,16 +56,26 @@ FORMS = {
 }
 """The step that reads times of each family of types."""
 
+_DAYS: dict[str, pa.Table] = {}
+"""The days of the zones asked for last: working them out takes longer than reading a small file."""
+_ZONES_AT_HAND = 4
+
 
 def check_zone(con: duckdb.DuckDBPyConnection, tz: str) -> None:
     """Raise unless the engine and Python both know the zone by this very name."""
     known = [str(name) for (name,) in con.sql("select name from pg_timezone_names()").fetchall()]
-    known = sorted(set(known) & zoneinfo.available_timezones())
+    known = sorted(_zones_of_python().intersection(known))
     if tz in known:
         return
     near = [name for name in known if name.lower() == tz.lower()] or difflib.get_close_matches(tz, known, n=3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "use a name such as 'Europe/Lisbon'"
     raise IngestError(f"no time zone is called {tz!r}; {hint}")
+
+
+@functools.cache
+def _zones_of_python() -> frozenset[str]:
+    """Once in a process: every zone is a file that has to be looked at."""
+    return frozenset(zoneinfo.available_timezones())
 
 
 def parse_times(
@@ -103,5 +118,10 @@ def _create_days(con: duckdb.DuckDBPyConnection, tz: str | None) -> None:
     if con.sql("select 1 from duckdb_tables() where table_name = 'ingest_day'").fetchall():
         return
     con.execute("create temp table ingest_day (day date, shift bigint, plain boolean, longer bigint)")
-    if tz is not None:
-        con.execute(f"insert into ingest_day {step('1_records/_time_days')}", {"tz": tz})
+    if tz is None:
+        return
+    if tz not in _DAYS:
+        if len(_DAYS) == _ZONES_AT_HAND:
+            _DAYS.clear()
+        _DAYS[tz] = con.sql(step("1_records/_time_days"), params={"tz": tz}).to_arrow_table()
+    con.from_arrow(_DAYS[tz]).insert_into("ingest_day")

@@ -7,6 +7,7 @@ square is found by bisection: exactly, however thin a corner the box pushes into
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -52,7 +53,8 @@ class Outline:
             for share in ((first + last) / 2, first, last):
                 yield _degrees(arc, share)
 
-    def arcs(self) -> list[Arc]:
+    @functools.lru_cache(maxsize=64)  # noqa: B019  the boxes of a study are few, and asked for again and again
+    def arcs(self) -> tuple[Arc, ...]:
         west, south, east, north = self.box
         middle = (west + east) / 2
         arcs: list[Arc] = []
@@ -61,7 +63,7 @@ class Outline:
         for lon in (west, east):  # a meridian at the latitude farthest from the central one
             turn = self._turn(lon)
             arcs += [(lon, south, lon, turn), (lon, turn, lon, north)]
-        return arcs
+        return tuple(arcs)
 
     def _turn(self, lon: float) -> float:
         """Latitude, within the box, where the meridian is farthest from the central one."""
