@@ -11,7 +11,8 @@ import trajlab as tl
 from trajlab.attacks._city import City
 from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
 from trajlab.attacks._habits_linking import join_days
-from trajlab.attacks._habits_model import familiarity, first_model, fit
+from trajlab.attacks._habits_model import familiarity, first_model, fit, odds
+from trajlab.attacks._habits_profiles import profiles
 from trajlab.attacks._habits_votes import agreement, vote
 from trajlab.release import Release
 
@@ -37,7 +38,7 @@ def explained(model, known, track, start, end):
     """Log-likelihood of one track from `start` on, slowly: what it is known for is `known` outside the window."""
     slots = len(track)
     outside = np.r_[0:start, end:slots]
-    spent = np.bincount(known[outside], minlength=len(model.odds))
+    spent = np.bincount(known[outside], minlength=len(model.popular))
     new = outside[(outside == 0) | (known[outside] != known[outside - 1])]
     found = 0.0
     for slot in range(start, min(end + 2, slots)):
@@ -51,7 +52,7 @@ def explained(model, known, track, start, end):
         before = track[slot - 1]
         just = int(slot > 1 and track[slot - 2] != before)
         chance = model.moving[just, part, familiarity(spent[before] / len(outside))]
-        ways = [then, ever, (known[new] == cell).mean(), model.odds[before, cell]]
+        ways = [then, ever, (known[new] == cell).mean(), odds(model.spots, model.popular, model.reach, before, cell)]
         likely = model.going[[0, 2, 1, 3]] @ ways
         found += np.log(1 - chance if cell == before else chance * likely)
     return found
@@ -82,7 +83,8 @@ def test_the_best_exchange_is_the_best_of_all(seed):
             return sum(explained(model, row, track, start, end) for row, track in zip((one, two), pair, strict=True))
 
         room.chosen[:] = 0
-        assert choose(one, two, start, end, model, np.inf, room, state)
+        made = profiles(tracks, model.block, model.moving.shape[1], city.places)
+        assert choose(tracks, made, 0, 1, start, end, model, np.inf, room, state)
         found = value(room.chosen[: city.slots].astype(bool))
         best = max(value(at) for at in exchanges(one, two, start, end))
         assert found == pytest.approx(best, abs=1e-9)
@@ -93,9 +95,10 @@ def test_at_temperature_one_an_exchange_is_drawn_as_often_as_it_is_likely():
     city, tracks, model = town(3)
     room, state = scratch(city.slots, city.places, model.moving.shape[1]), np.array([7], dtype=np.uint64)
     start, end, (one, two) = 9, 13, tracks[:2]
+    made = profiles(tracks, model.block, model.moving.shape[1], city.places)
     drawn = {}
     for _ in range(4000):
-        choose(one, two, start, end, model, 1.0, room, state)
+        choose(tracks, made, 0, 1, start, end, model, 1.0, room, state)
         at = room.chosen[start:end].astype(bool)
         drawn[tuple(np.where(at, two[start:end], one[start:end]))] = (
             drawn.get(tuple(np.where(at, two[start:end], one[start:end])), 0) + 1

@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from trajlab.attacks._city import Floats
 from trajlab.attacks._compiled import compiled
-from trajlab.attacks._habits_model import Cells, count, familiarity
+from trajlab.attacks._habits_model import Cells, familiarity, odds
+from trajlab.attacks._habits_profiles import add, entry, profiles
 
 SAME_CELL, SAME_TIME, BESIDE, AT_MOVE = 0.4, 0.7, 0.85, 0.7
 """Up to which draw a partner is sought where a track leaves from, where it is at that time on
@@ -53,7 +54,8 @@ def sweep(tracks, seat, who, first, per_day, model, inverse, windows, state):  #
     """Try many windows at one temperature, given by its inverse (infinite: what is best). Changes tracks in place."""
     people, slots = tracks.shape
     days, longest = -(-slots // per_day), max(slots / 2, 2.0)
-    room = scratch(slots, model.odds.shape[0], model.moving.shape[1])
+    places, blocks = len(model.popular), model.moving.shape[1]
+    room, made = scratch(slots, places, blocks), profiles(tracks, model.block, blocks, places)
     exchanged = 0
     for _ in range(windows):
         one, slot = int(draw(state) * people), int(draw(state) * slots)
@@ -92,19 +94,37 @@ def sweep(tracks, seat, who, first, per_day, model, inverse, windows, state):  #
         begin, end = max(start, 0), min(start + length, slots)
         if one == two or end <= begin:
             continue
-        if choose(tracks[one], tracks[two], begin, end, model, inverse, room, state):
-            for at in range(begin, end):
-                if room.chosen[at] and tracks[one, at] != tracks[two, at]:
-                    tracks[one, at], tracks[two, at] = tracks[two, at], tracks[one, at]
-                    seat[one, at], seat[two, at] = seat[two, at], seat[one, at]
-                    who[at, seat[one, at]], who[at, seat[two, at]] = one, two
-                    exchanged += 1
+        if not choose(tracks, made, one, two, begin, end, model, inverse, room, state):
+            continue
+        different = 0
+        for at in range(begin, end):
+            different += room.chosen[at] and tracks[one, at] != tracks[two, at]
+        if not different:
+            continue
+        after = min(end + 1, slots)  # who arrives in the slot after the window changes too
+        add(made, one, tracks[one], begin, after, model.block, -1)
+        add(made, two, tracks[two], begin, after, model.block, -1)
+        for at in range(begin, end):
+            if room.chosen[at] and tracks[one, at] != tracks[two, at]:
+                tracks[one, at], tracks[two, at] = tracks[two, at], tracks[one, at]
+                seat[one, at], seat[two, at] = seat[two, at], seat[one, at]
+                who[at, seat[one, at]], who[at, seat[two, at]] = one, two
+        add(made, one, tracks[one], begin, after, model.block, 1)
+        add(made, two, tracks[two], begin, after, model.block, 1)
+        exchanged += different
     return exchanged
 
 
 class Room(NamedTuple):
-    """What both tracks are known for, the programme, and which slots are exchanged."""
+    """What both tracks are known for in the cells around a window, the programme, and which slots are exchanged.
 
+    These cells are numbered as they come: `cells` are their own numbers, `number` is the reverse, and
+    `codes` are both tracks in these numbers.
+    """
+
+    number: Cells
+    cells: Cells
+    codes: Cells
     at_time: Floats
     spent: Floats
     arrived: Floats
@@ -118,26 +138,59 @@ class Room(NamedTuple):
 @compiled
 def scratch(slots, places, blocks):  # type: ignore[no-untyped-def]
     """Room for one window after another."""
+    most = min(2 * slots, places)
     return Room(
-        np.zeros((2, blocks * places)), np.zeros((2, places)), np.zeros((2, places)), np.zeros((2, blocks)),
-        np.zeros(2), np.zeros((slots + 2, 4)), np.zeros((slots + 2, 8)), np.zeros(slots + 2, dtype=np.int8),
+        np.full(places, -1, dtype=np.int32), np.zeros(most, dtype=np.int32), np.zeros((2, slots), dtype=np.int32),
+        np.zeros((2, most, blocks)), np.zeros((2, most)), np.zeros((2, most)), np.zeros(blocks), np.zeros(2),
+        np.zeros((slots + 2, 4)), np.zeros((slots + 2, 8)), np.zeros(slots + 2, dtype=np.int8),
     )  # fmt: skip
 
 
 @compiled
-def choose(one, two, start, end, model, inverse, room, state):  # type: ignore[no-untyped-def]
-    """Write into `room.chosen` in which slots of [start, end) they exchange cells; False where all have no chance."""
-    slots, places, block = len(one), model.odds.shape[0], model.block
-    at_time, spent, arrived, reached, weight = room.at_time, room.spent, room.arrived, room.reached, room.weight
-    others = max(slots - (end - start), 1)
-    room.length[:] = 0
-    room.arrivals[:] = 0
+def look(tracks, made, one, two, start, end, model, room):  # type: ignore[no-untyped-def]
+    """Write into `room` what both tracks are known for outside [start, end)."""
+    slots, block, blocks = tracks.shape[1], model.block, model.moving.shape[1]
+    cells = 0
     for track in range(2):
-        row = one if track == 0 else two
-        for low, high in ((0, start), (end, slots)):
-            room.arrivals[track] += count(
-                row, low, high, block, places, 1.0, at_time[track], spent[track], arrived[track], room.length[track]
-            )
+        row = tracks[one] if track == 0 else tracks[two]
+        for slot in range(max(start - 2, 0), min(end + 2, slots)):
+            cell = row[slot]
+            if room.number[cell] < 0:
+                room.number[cell], room.cells[cells] = cells, cell
+                cells += 1
+            room.codes[track, slot] = room.number[cell]
+    for track in range(2):
+        person = one if track == 0 else two
+        for number in range(cells):
+            at = entry(made, person, room.cells[number])
+            is_known = made.cell[person, at] >= 0
+            for part in range(blocks):
+                room.at_time[track, number, part] = made.known[person, at, part] if is_known else 0
+            room.spent[track, number] = made.known[person, at, blocks] if is_known else 0
+            room.arrived[track, number] = made.known[person, at, blocks + 1] if is_known else 0
+        room.arrivals[track] = made.arrivals[person]
+        codes = room.codes[track]
+        for slot in range(start, end):
+            code = codes[slot]
+            room.at_time[track, code, block[slot]] -= 1
+            room.spent[track, code] -= 1
+            if slot == 0 or codes[slot - 1] != code:
+                room.arrived[track, code] -= 1
+                room.arrivals[track] -= 1
+    for number in range(cells):
+        room.number[room.cells[number]] = -1
+    room.length[:] = model.length
+    for slot in range(start, end):
+        room.length[block[slot]] -= 1
+
+
+@compiled
+def choose(tracks, made, person, partner, start, end, model, inverse, room, state):  # type: ignore[no-untyped-def]
+    """Write into `room.chosen` in which slots of [start, end) they exchange cells; False where all have no chance."""
+    slots, reached, weight = tracks.shape[1], room.reached, room.weight
+    others = max(slots - (end - start), 1)
+    look(tracks, made, person, partner, start, end, model, room)
+    one, two = room.codes[0], room.codes[1]
     begin, last = max(start, 1), min(end + 2, slots)
     reached[0, 0], reached[0, 1], reached[0, 2], reached[0, 3] = 1.0, 0.0, 0.0, 0.0
     if start == 0:
@@ -153,12 +206,6 @@ def choose(one, two, start, end, model, inverse, room, state):  # type: ignore[n
             whole += reached[step + 1, pair]
         for pair in range(4):
             reached[step + 1, pair] /= max(whole, 1e-300)
-    for track in range(2):
-        row = one if track == 0 else two
-        for slot in range(slots):
-            at_time[track, block[slot] * places + row[slot]] = 0
-            spent[track, row[slot]] = 0
-            arrived[track, row[slot]] = 0
     ends = reached[last - begin]
     whole = ends[0] + ends[1] + ends[2] + ends[3]
     if not whole > 0.5:
@@ -190,8 +237,8 @@ def choose(one, two, start, end, model, inverse, room, state):  # type: ignore[n
 def weigh(one, two, slot, start, end, model, inverse, room, others):  # type: ignore[no-untyped-def]
     """The weight of each exchanged-or-not of three successive slots, into the programme."""
     at_time, spent, arrived, length, weight = room.at_time, room.spent, room.arrived, room.length, room.weight
-    block, odds, moving, going = model.block, model.odds, model.moving, model.going
-    step, part, places = slot - max(start, 1), block[slot], odds.shape[0]
+    block, moving, going, cells = model.block, model.moving, model.going, room.cells
+    step, part = slot - max(start, 1), block[slot]
     rest = start < slot < end and one[slot] == one[slot - 1] and two[slot] == two[slot - 1]
     still = rest and slot - 1 > start and one[slot - 2] == one[slot] and two[slot - 2] == two[slot]
     if (
@@ -226,10 +273,10 @@ def weigh(one, two, slot, start, end, model, inverse, room, others):  # type: ig
                 likely *= 1 - chance
             else:
                 likely *= chance * (
-                    going[0] * at_time[track, part * places + cell] / max(length[track, part], 1.0)
+                    going[0] * at_time[track, cell, part] / max(length[part], 1.0)
                     + going[1] * arrived[track, cell] / max(room.arrivals[track], 1.0)
                     + going[2] * spent[track, cell] / others
-                    + going[3] * odds[left, cell]
+                    + going[3] * odds(model.spots, model.popular, model.reach, cells[left], cells[cell])
                 )
         if inverse != 1.0 and inverse != np.inf:
             likely = likely**inverse
@@ -240,13 +287,13 @@ def weigh(one, two, slot, start, end, model, inverse, room, others):  # type: ig
 def usual(one, two, slot, model, inverse, room, here, others):  # type: ignore[no-untyped-def]
     """How usual the cells of one slot are for both tracks, exchanged (here = 1) or not."""
     at_time, spent, length, being = room.at_time, room.spent, room.length, model.being
-    part, places = model.block[slot], spent.shape[1]
+    part = model.block[slot]
     if one[slot] == two[slot]:
         return 1.0
     fit = 1.0
     for track in range(2):
         cell = one[slot] if track == here else two[slot]
         ever = spent[track, cell] / others
-        then = at_time[track, part * places + cell] / max(length[track, part], 1.0)
+        then = at_time[track, cell, part] / max(length[part], 1.0)
         fit *= being[0] * then + being[1] * ever + model.floor
     return float(fit ** (model.evidence if inverse == np.inf else model.evidence * inverse))

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 
 from trajlab.attacks._city import City, Ints
 from trajlab.attacks._compiled import compiled
-from trajlab.attacks._habits_model import Cells, Model, count, familiarity
+from trajlab.attacks._habits_model import Cells, Model, count, familiarity, odds
 
 TOGETHER = 200
 """People among whom the days are given out at once."""
@@ -45,8 +45,10 @@ def _groups(city: City, tracks: Cells, rng: np.random.Generator) -> list[Ints]:
 @compiled
 def price(tracks, group, start, end, model):  # type: ignore[no-untyped-def]
     """What it costs each track (rows) to take over each other one's cells in [start, end)."""
-    block, odds, moving, going, being, evidence, floor = model
-    slots, places, blocks = tracks.shape[1], odds.shape[0], moving.shape[1]
+    block, moving, going, being, evidence, floor = (
+        model.block, model.moving, model.going, model.being, model.evidence, model.floor
+    )  # fmt: skip
+    slots, places, blocks = tracks.shape[1], len(model.popular), moving.shape[1]
     at_time, spent, arrived, length = np.zeros(blocks * places), np.zeros(places), np.zeros(places), np.zeros(blocks)
     others = max(slots - (end - start), 1)
     cost = np.zeros((len(group), len(group)))
@@ -79,7 +81,7 @@ def price(tracks, group, start, end, model):  # type: ignore[no-untyped-def]
                             going[0] * then
                             + going[1] * arrived[cell] / max(arrivals, 1.0)
                             + going[2] * ever
-                            + going[3] * odds[before, cell]
+                            + going[3] * odds(model.spots, model.popular, model.reach, before, cell)
                         )
                     )
             cost[taker, giver] = -found

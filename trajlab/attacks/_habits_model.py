@@ -24,8 +24,6 @@ BLOCKS = 8
 """Parts of the day, three hours each, that habits are told apart by."""
 FAMILIAR = 5
 """How well a cell can be known, see `familiarity`."""
-FALL = 1.5
-"""Moves become rarer with this power of their distance."""
 PRIOR = 20.0
 """As many steps the chance of moving in general counts against what was seen in one situation."""
 LEAST = 0.01
@@ -35,13 +33,18 @@ LEAST = 0.01
 class Model(NamedTuple):
     """Of compiled loops, hence plain arrays.
 
-    `block` is the part of the day of every slot; `odds` (places, places) are of moves by the map
-    alone; `moving` (just moved or not, block, familiarity) are chances of moving; `going` and
-    `being` are how much each way to choose a cell counts, for moves and for any slot.
+    `block` is the part of the day of every slot, `length` how many slots each part has. The map:
+    where each place is (`spots`, in distances between neighbours, NaN outside), how popular it is,
+    and what makes the odds of all moves from it sum to 1 (`reach`). `moving` (just moved or not,
+    block, familiarity) are chances of moving; `going` and `being` are how much each way to choose a
+    cell counts, for moves and for any slot.
     """
 
     block: Cells
-    odds: npt.NDArray[np.float32]
+    length: Floats
+    spots: Floats
+    popular: Floats
+    reach: Floats
     moving: Floats
     going: Floats
     being: Floats
@@ -65,9 +68,16 @@ def first_model(city: City, tracks: Cells, evidence: float, floor: float) -> Mod
     """Before anything is known: every way to choose a cell as likely as any other."""
     slot = np.arange(city.slots) % city.slots_per_day
     blocks = min(BLOCKS, city.slots_per_day)
+    popular = np.bincount(tracks.ravel(), minlength=city.places) + 1.0
+    spots = np.full((city.places, 2), np.nan)
+    spots[: city.cells] = city.xy / neighbour_distance(city.xy)
+    block = (slot * blocks // city.slots_per_day).astype(np.int32)
     model = Model(
-        block=(slot * blocks // city.slots_per_day).astype(np.int32),
-        odds=_odds(city, tracks),
+        block=block,
+        length=np.bincount(block, minlength=blocks).astype(np.float64),
+        spots=spots,
+        popular=popular,
+        reach=reach(spots, popular),
         moving=np.full((2, blocks, FAMILIAR), 0.1),
         going=np.full(4, 1 / 4),
         being=np.full(2, 1 / 2),
@@ -85,19 +95,31 @@ def _shares(weight: Floats) -> Floats:
     return whole
 
 
-def _odds(city: City, tracks: Cells) -> npt.NDArray[np.float32]:
-    """Where a move from each place goes if nothing is known of who moves; outside is next to everywhere."""
-    popular = np.bincount(tracks.ravel(), minlength=city.places) + 1.0
-    odds = np.empty((city.places, city.places), dtype=np.float32)
-    spacing = neighbour_distance(city.xy)
-    for place in range(city.places):
-        apart = np.full(city.places, spacing)
-        if place < city.cells:
-            apart[: city.cells] = np.hypot(*(city.xy - city.xy[place]).T)
-        row = popular * np.maximum(apart / spacing, 0.5) ** -FALL
-        row[place] = 0.0
-        odds[place] = row / row.sum()
-    return odds
+@compiled
+def reach(spots, popular):  # type: ignore[no-untyped-def]
+    """What the odds of all moves from each place have to be multiplied by."""
+    places = len(popular)
+    found = np.ones(places)
+    for left in range(places):
+        whole = 0.0
+        for cell in range(places):
+            whole += odds(spots, popular, found, left, cell) if cell != left else 0.0
+        found[left] = 1 / max(whole, 1e-300)
+    return found
+
+
+@compiled
+def odds(spots, popular, reach, left, cell):  # type: ignore[no-untyped-def]
+    """The chance that a move from a place goes to another if nothing is known of who moves.
+
+    Popular cells, rarer with the power 1.5 of their distance; outside is next to everywhere.
+    """
+    aside, ahead = spots[left, 0] - spots[cell, 0], spots[left, 1] - spots[cell, 1]
+    apart = np.sqrt(aside * aside + ahead * ahead)
+    if np.isnan(apart):
+        apart = 1.0
+    apart = max(apart, 0.5)
+    return popular[cell] * reach[left] / (apart * np.sqrt(apart))
 
 
 @compiled
@@ -115,9 +137,11 @@ def familiarity(share: float) -> int:
 @compiled
 def learn(tracks, per_day, model):  # type: ignore[no-untyped-def]
     """What tracks did in every situation, and their objective; each day seen from the others of its track."""
-    block, odds, moving, going, being, evidence, floor = model
+    block, moving, going, being, evidence, floor = (
+        model.block, model.moving, model.going, model.being, model.evidence, model.floor
+    )  # fmt: skip
     people, slots = tracks.shape
-    places, blocks = odds.shape[0], moving.shape[1]
+    places, blocks = len(model.popular), moving.shape[1]
     at_time, spent, arrived, length = np.zeros(blocks * places), np.zeros(places), np.zeros(places), np.zeros(blocks)
     moved = np.zeros((2, blocks, moving.shape[2], 2))
     goes, is_at = np.zeros(4), np.zeros(2)
@@ -151,7 +175,7 @@ def learn(tracks, per_day, model):  # type: ignore[no-untyped-def]
                         going[0] * then,
                         going[1] * arrived[cell] / max(arrivals, 1.0),
                         going[2] * ever,
-                        going[3] * odds[before, cell],
+                        going[3] * odds(model.spots, model.popular, model.reach, before, cell),
                     )
                     likely = ways[0] + ways[1] + ways[2] + ways[3]
                     for way in range(4):
