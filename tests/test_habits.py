@@ -12,7 +12,7 @@ from trajlab.attacks._city import City
 from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
 from trajlab.attacks._habits_linking import join_days
 from trajlab.attacks._habits_model import familiarity, first_model, fit, odds
-from trajlab.attacks._habits_profiles import profiles
+from trajlab.attacks._habits_profiles import add, entry, profiles
 from trajlab.attacks._habits_votes import agreement, vote
 from trajlab.release import Release
 
@@ -125,6 +125,26 @@ def test_exchanges_and_joined_days_keep_every_count_and_every_seat(inverse):
     assert np.array_equal(who[slot, seat], np.broadcast_to(np.arange(30)[:, None], tracks.shape))
     assert (first[slot, tracks] <= seat).all()
     assert (seat < first[slot, tracks + 1]).all()
+
+
+def test_profiles_stay_those_of_their_tracks_while_cells_come_and_go():
+    rng = np.random.default_rng(0)
+    places, block = 500, (np.arange(16) % PER_DAY // 4).astype(np.int32)
+    tracks = rng.integers(places, size=(2, 16)).astype(np.int32)
+    made = profiles(tracks, block, 2, places)
+    for _ in range(200):  # many more cells than there are entries
+        start = int(rng.integers(16))
+        end = min(start + 3, 16)
+        add(made, 0, tracks[0], start, min(end + 1, 16), block, -1)
+        tracks[0, start:end] = rng.integers(places)
+        add(made, 0, tracks[0], start, min(end + 1, 16), block, 1)
+    arrivals = np.r_[True, tracks[0, 1:] != tracks[0, :-1]]
+    for cell in range(places):
+        there, at = tracks[0] == cell, entry(made, 0, cell)
+        expected = [*np.bincount(block[there], minlength=2), there.sum(), (there & arrivals).sum()]
+        found = made.known[0, at] if made.cell[0, at] >= 0 else np.zeros(4)
+        assert np.array_equal(found, expected), cell
+    assert made.arrivals[0] == arrivals.sum()
 
 
 def test_rounds_of_exchanges_explain_the_tracks_better():

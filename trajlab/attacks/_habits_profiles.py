@@ -1,7 +1,7 @@
 """What each track is known for, kept up to date while tracks change.
 
 A track is in few of the cells there are, so each has a small table of its own: open addressing, a
-power of two of entries, at most half of them in use. An entry says how often the track is in the cell
+power of two of entries, freed where a track no longer is. An entry says how often the track is in the cell
 in each part of the day, in all, and how often it arrives there.
 """
 
