@@ -68,7 +68,7 @@ def first_model(city: City, tracks: Cells, evidence: float, floor: float) -> Mod
     """Before anything is known: every way to choose a cell as likely as any other."""
     slot = np.arange(city.slots) % city.slots_per_day
     blocks = min(BLOCKS, city.slots_per_day)
-    popular = np.bincount(tracks.ravel(), minlength=city.places) + 1.0
+    popular = np.bincount(tracks.ravel(), minlength=city.places).astype(np.float64) + 1
     spots = np.full((city.places, 2), np.nan)
     spots[: city.cells] = city.xy / neighbour_distance(city.xy)
     block = (slot * blocks // city.slots_per_day).astype(np.int32)
