@@ -281,6 +281,19 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb --example-people some",
     ),
     "audit": ("", "lab.duckdb --release r0", "lab.duckdb --seed some"),
+    "publish": (
+        "",
+        "lab.duckdb --release r0 --date 2026-11-18",
+        "lab.duckdb --date yesterday",
+        "lab.duckdb --note early",
+    ),
+    "differencing": (
+        "",
+        "lab.duckdb --release r0",
+        "lab.duckdb --beside r0",
+        "lab.duckdb --width 0",
+        "lab.duckdb --least some",
+    ),
     "membership": (
         "",
         "lab.duckdb --release r0",

@@ -41,6 +41,8 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
         Trial("release lab.duckdb --index stations --slot 60min --fill linear --min-count 2", "released"),
     ),
     "audit": (Trial("audit lab.duckdb", "noisy"),),
+    "publish": (Trial("publish lab.duckdb --date 2026-11-18"),),
+    "differencing": (Trial("differencing lab.duckdb", steps=True),),
     "membership": (Trial("membership lab.duckdb --targets 10 --groups 10 --sizes 10", steps=True),),
     "cube": (Trial("cube lab.duckdb --by home:h3:6 --min-count 2", steps=True),),
     "feasibility": (Trial("feasibility lab.duckdb"),),

@@ -139,7 +139,9 @@ def _make_town(file: Path) -> None:
     with lab._store.transaction("people"):
         traits.add(lab._store, HOMES, lab._progress)
     lab.cube(release, "home:zones")
-    lab.cube(release, "works", min_count=2)
+    works = lab.cube(release, "works", min_count=2)
+    lab.publish(release, "2024-03-11", note="to the town hall")
+    lab.differencing(works, least=2)
     lab.decide(release, TINY / "policy.toml")
     lab.study(TINY / "study.toml")
     lab.close()

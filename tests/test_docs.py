@@ -36,6 +36,7 @@ FOLLOWED = [
     "README.md",
     "docs/certificate.md",
     "docs/cubes.md",
+    "docs/differencing.md",
     "docs/membership.md",
     "docs/prepare.md",
     "docs/protection.md",

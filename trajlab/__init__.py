@@ -10,6 +10,7 @@ The stages, in the order in which data passes through them:
     attacks    tracks recovered from a release, by matchings proved optimal -> attacks.track, attacks.step
     metrics    what was recovered, against the truth and beside yardsticks -> metrics.*, report.every_metric
     membership whether it shows in the counts that somebody is among them -> metrics.membership
+    differencing  hidden counts that follow from what is published together, and what is out -> metrics.disclosure
     utility    flows between zones before and after a generalisation, and risk against loss -> metrics.utility, tradeoff
     report     one page to look at
 

@@ -55,6 +55,10 @@ class ProtectionError(TrajlabError, ValueError):
     """A protection that cannot be applied, or was given a setting that makes no sense."""
 
 
+class DifferencingError(TrajlabError, ValueError):
+    """What is published together cannot be audited so, or cannot be written into the ledger."""
+
+
 class UtilityError(TrajlabError, ValueError):
     """Flows that cannot be compared, or a trade-off that cannot be drawn."""
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from trajlab.cubes.run import CubeRisk, CubeRuns
     from trajlab.decide.policy import Policy
     from trajlab.decide.run import Decision
+    from trajlab.differencing.ledger import Published
+    from trajlab.differencing.run import Differencing
     from trajlab.export import Exported
     from trajlab.figures import Drawn
     from trajlab.ingest import Ingested
@@ -492,6 +494,42 @@ class Lab:
 
         given = self._given(release)
         return audit_recipe(given.recipe, given.slots, given.slots_per_day, seed=seed)
+
+    def publish(self, release: Release | Cube | str, date: str | dt.date, *, note: str | None = None) -> Published:
+        """Write down in `study.published` that a release, or a cube, is out since a date such as "2026-11-18".
+
+        What is out stays out: another date is refused, and nothing is withdrawn. `report.published` has the ledger
+        with the ε that is spent by then, `report.published_recovery` what attacks recover of all that is out.
+        """
+        from trajlab.differencing.ledger import publish
+
+        return publish(self._store, release if isinstance(release, str) else release.id, date, note)
+
+    def differencing(
+        self,
+        release: Release | Cube | str,
+        *,
+        beside: Sequence[Release | Cube | str] | None = None,
+        width: int = 3,
+        least: int = 5,
+    ) -> Differencing:
+        """Which hidden counts follow from a release and everything published beside it, and by which sum.
+
+        Beside it are all releases and cubes that are out (`publish`) and those in `beside`. A hidden count is
+        disclosed when it is known exactly, or to less than `width` people; a listed one when fewer than `least`
+        different people are behind it, whatever number is listed. Disclosed counts of all of these tables, with the
+        sum that reveals each, are in `metrics.disclosure` and the result's `disclosed`, the numbers in
+        `study.differencing`; the same audit twice is made once.
+        """
+        from trajlab.differencing.run import audit
+
+        named = (
+            beside
+            if beside is None or isinstance(beside, str)
+            else [each if isinstance(each, str) else each.id for each in beside]
+        )
+        given = release if isinstance(release, str) else release.id
+        return audit(self._store, given, beside=named, width=width, least=least, progress=self._progress)
 
     def protected_records(self, traces: Traces | str, path: str | Path) -> int:
         """Write the records behind protected traces to a new Parquet or CSV file, under their fresh ids."""

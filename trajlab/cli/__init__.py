@@ -25,7 +25,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
-from trajlab.cli import adversaries, answers, cubes, deciding, flows, publishing, records, schedules, studies
+from trajlab.cli import adversaries, answers, cubes, deciding, flows, ledger, publishing, records, schedules, studies
 from trajlab.errors import TrajlabError
 from trajlab.plain import Plain, one_line
 
@@ -47,9 +47,11 @@ IN_ORDER = (
     "smallest",
     "schedule",
     "utility",
+    "differencing",
     "policy",
     "decide",
     "verify",
+    "publish",
     "study",
     "study tradeoff",
     "sql",
@@ -101,7 +103,7 @@ def parser(command: str | None) -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     top.add_argument("--version", action="version", version=f"trajlab {__version__}")
     commands = top.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
-    modules = (adversaries, answers, cubes, deciding, flows, publishing, records, schedules, studies)
+    modules = (adversaries, answers, cubes, deciding, flows, ledger, publishing, records, schedules, studies)
     known = {run: options for module in modules for run, options in module.COMMANDS.items()}
     for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(_name(each[0]))):
         text = inspect.cleandoc(str(run.__doc__))

@@ -1,0 +1,19 @@
+-- metrics.disclosure: hidden counts that follow from what is published together, and listed ones of too few people.
+--
+-- About the published tables: all but contributors follow from them alone. Contributors are known to the lab and not
+-- to a reader: a number that is weighted or rounded says nothing of how many people are behind it.
+--
+-- grain:      differencing_id, release_id, cube_id, value, slot, cell, how
+-- written by: trajlab.differencing.run
+-- columns:
+--   differencing_id  VARCHAR  the audit, see study.differencing
+--   release_id       VARCHAR  the release whose count it is; that whose people are divided, where it is of a cube
+--   cube_id          VARCHAR  the cube whose count it is; null where it is the release's own
+--   value            VARCHAR  the group, of a cube
+--   slot             INTEGER  slot of the release
+--   cell             UBIGINT  the cell, see grid.cell
+--   how              VARCHAR  published elsewhere, subtraction (one sum after the other), bounds (an interval, or a
+--     linear programme), or contributors
+--   low              DOUBLE   the true count is at least this
+--   high             DOUBLE   the true count is at most this
+--   derivation       VARCHAR  the sum that reveals it; for contributors the number that is listed

@@ -1,0 +1,25 @@
+-- study.differencing: every audit of what is published together, with how much it discloses.
+--
+-- Hidden counts are those of all tables together that their own recipe does not tell to the person, also those of
+-- cells where nobody is. Counts disclosed are in metrics.disclosure.
+--
+-- grain:      differencing_id
+-- written by: trajlab.differencing.run
+-- columns:
+--   differencing_id   VARCHAR  the audit: a digest of the tables and of width and least
+--   release_id        VARCHAR  the release or cube that is about to be published
+--   beside            VARCHAR  what is published beside it, ids with blanks between
+--   width             INTEGER  an interval narrower than this is disclosure
+--   least             INTEGER  listed counts of fewer different people are disclosure
+--   tables            INTEGER  tables published together
+--   hidden_counts     BIGINT   counts that their own table does not tell
+--   recovered_counts  BIGINT   of these known to the person, and not nobody
+--   narrow_counts     BIGINT   of these known to less than the width, and closer than by their own recipe
+--   empty_counts      BIGINT   of these known to be nobody
+--   unsolved_counts   BIGINT   of these in groups of sums too large for linear programming, so that closer bounds may
+--     exist
+--   few_contributors  BIGINT   listed counts of too few different people
+--   sums              BIGINT   sums between the tables and of their slots that were used
+--   left_out_sums     BIGINT   sums that do not hold to the person
+--   notes             VARCHAR  what to know of the audit, a line each
+--   versions          VARCHAR  JSON: versions of trajlab, numpy and scipy

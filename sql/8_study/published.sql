@@ -1,0 +1,13 @@
+-- study.published: the ledger: what is out, since when.
+--
+-- One row for each release or cube. What is out cannot be taken back: whoever has it keeps it, so that rows are
+-- neither changed nor removed.
+--
+-- grain:      published_id
+-- written by: trajlab.differencing.ledger
+-- columns:
+--   published_id  VARCHAR  the release or the cube that is out
+--   release_id    VARCHAR  the release; that whose people are divided, where it is a cube
+--   cube_id       VARCHAR  the cube; null where a release is out
+--   published_on  DATE     the day on which it came out
+--   note          VARCHAR  where, to whom, why; null without
