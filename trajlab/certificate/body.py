@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab.certificate import canonical
 from trajlab.report import words
+from trajlab.report.exposure import SMALLEST_GROUP
 from trajlab.version import __version__
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _results(store: Store, decision_id: str) -> list[dict[str, Any]]:
             "groups": [
                 {name: _finite(group[name]) for name in _OF_GROUP}
                 for group in groups
-                if group["position"] == rule["position"]
+                if group["position"] == rule["position"] and group["people"] >= SMALLEST_GROUP
             ],
         }
         for rule in rules.to_dicts()

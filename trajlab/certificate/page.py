@@ -88,6 +88,7 @@ def _short(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {name: math.inf if value == UNBOUNDED else value for name, value in row.items()}
         | {
             "rule": words.short(row["rule"], 40),
+            "why": "",
             "sentence": words.short(verdicts.sentence(row), LONGEST),
             "exception": None if row["exception"] is None else words.short(row["exception"], LONGEST),
         }

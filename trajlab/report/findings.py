@@ -28,6 +28,8 @@ class Finding:
     high: float | None = None
     yardsticks: Mapping[str, float | None] = field(default_factory=dict)
     """What to hold it against, by name; at most two are drawn."""
+    about: str = "traces"
+    """table: what is published gives it away; traces: those behind it would, if they leaked."""
 
 
 def cards(found: Sequence[tuple[str, str, Finding]]) -> Html | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trajlab.report import findings, sections, words
+from trajlab.report import findings, opening, sections, verdicts, words
 from trajlab.report.contents import Contents, Published
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import TITLE
@@ -48,6 +48,7 @@ def _published(contents: Contents) -> Html:
     more = len(releases) - len(cards)
     return join(
         tag("h1", TITLE),
+        opening.render(contents),
         tag("p", _what(releases), " ", _alone(releases), " ", _small(releases), cls="lede"),
         _found(contents),
         tag("p", _filled(releases), " ", _hidden(releases), cls="lede second"),
@@ -64,7 +65,10 @@ def _found(contents: Contents) -> Html | None:
         for finding in section.findings(contents)
     ]
     if found:
-        return findings.cards(found)
+        parts = {part: [each for each in found if each[2].about == part] for part in ("table", "traces")}
+        return join(
+            [tag("h2", verdicts.PARTS[part], cls="part"), findings.cards(each)] for part, each in parts.items() if each
+        )
     return tag(
         "p", "No attack was run and no question asked yet: what these counts give away is not known.", cls="lede"
     )

@@ -55,7 +55,14 @@ class Questions:
 
         Those about the most telling combination come last: nobody comes by such knowledge by chance.
         """
-        return max(self._of_first, key=lambda row: (not naming.picks_the_worst(row["knowledge"]), share(row)))
+        return _most_telling(self._of_first)
+
+    @property
+    def leads(self) -> list[dict[str, Any]]:
+        """The same of what was recovered from the table, and of the traces behind it, where either was asked."""
+        recovered = [row for row in self.rows if row["about"] == "table"]
+        leads = [_most_telling(recovered)] if recovered else []
+        return leads + ([self.lead] if self.lead["about"] == "traces" else [])
 
     @property
     def compared(self) -> dict[str, Any]:
@@ -96,6 +103,10 @@ class Questions:
             "searched_id": lambda traces_id: self.traces.get(traces_id, traces_id),
             "knowledge": lambda text: known.get(text, text),
         }
+
+
+def _most_telling(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return max(rows, key=lambda row: (not naming.picks_the_worst(row["knowledge"]), share(row)))
 
 
 def count_targets(*rows: dict[str, Any]) -> str:

@@ -22,10 +22,10 @@ PARTS = {
     "traces": "What the traces behind it would give away",
     "utility": "What the table is still good for",
 }
+_HEADS = ("Rule", "Number", "Limit", "Yardstick", "Whom it concerns", "Answer")
 _NOTES = {
-    "table": "Asked of the counts as they would be published.",
-    "traces": "Asked of records that stay in the house: it holds for whoever could get at them, and is no property of "
-    "the table.",
+    "table": "Asked of the counts as they would be published: whoever downloads them has no more.",
+    "traces": "Asked of records that stay in the house: they would have to leak first.",
     "utility": "A table that is safe because nothing is left in it need not be published.",
 }
 
@@ -39,6 +39,10 @@ def part(row: Row) -> str:
 
 def answer(verdict: str) -> str:
     return ANSWERS.get(verdict, verdict)
+
+
+def name(row: Row) -> str:
+    return words.upper_first(str(row["rule"]).replace("_", " "))
 
 
 def counted(rows: Sequence[Row]) -> str:
@@ -100,12 +104,11 @@ def tables(rows: Sequence[Row], *, heading: str = "h3", notes: bool = True) -> H
 
 
 def _table(caption: str, rows: Sequence[Row]) -> Html:
-    heads = ("Rule", "Number", "Limit", "Yardstick", "Whom it concerns", "Answer")
     return tag(
         "div",
         tag(
             "table",
-            tag("thead", tag("tr", [tag("th", head, scope="col") for head in heads])),
+            tag("thead", tag("tr", [tag("th", head, scope="col") for head in _HEADS])),
             tag("tbody", [_line(row) for row in rows]),
         ),
         cls="scroll",
@@ -119,21 +122,25 @@ def _line(row: Row) -> Html:
     within = interval(row)
     number = quantity(row["estimate"], row["unit"])
     unit = {"people": " people", "epsilon": " (ε)"}.get(row["unit"], "") if row["estimate"] is not None else ""
+    cells: tuple[list[Child], ...] = (
+        [tag("b", number), unit, tag("span", within, cls="within") if within else None],
+        [limit(row)],
+        [quantity(row["yardstick"], row["unit"])],
+        _concerned(row),
+        [badge(row["verdict"])],
+    )
     return tag(
         "tr",
         tag(
             "th",
-            tag("strong", words.upper_first(str(row["rule"]).replace("_", " "))),
+            tag("strong", name(row)),
             tag("span", row["concern"], cls="concern") if row["concern"] != "utility" else None,
             tag("span", sentence(row), cls="sentence") if row["sentence"] else None,
+            tag("span", "Why: ", row["why"], cls="why") if row["why"] else None,
             tag("span", "Exception: ", row["exception"], cls="exception") if row["exception"] is not None else None,
             scope="row",
         ),
-        tag("td", tag("b", number), unit, tag("span", within, cls="within") if within else None),
-        tag("td", limit(row)),
-        tag("td", quantity(row["yardstick"], row["unit"])),
-        tag("td", *_concerned(row)),
-        tag("td", badge(row["verdict"])),
+        [tag("td", *cell, data_label=head) for head, cell in zip(_HEADS[1:], cells, strict=True)],
     )
 
 

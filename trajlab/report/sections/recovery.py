@@ -91,7 +91,7 @@ def findings(contents: Contents) -> list[Finding]:
     ]  # fmt: skip
     row = best.score
     yardsticks = {"if nobody moved": row["stay"], "joined at random": row["shuffle"]}
-    return [Finding(row["estimate"], sentence, row["low"], row["high"], yardsticks)]
+    return [Finding(row["estimate"], sentence, row["low"], row["high"], yardsticks, about="table")]
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:

@@ -16,7 +16,7 @@ from trajlab.report.evidence import Answer, figure
 from trajlab.report.findings import Finding
 from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import tabs
-from trajlab.report.questions import HEADS, Questions, count_targets, interval
+from trajlab.report.questions import HEADS, Questions, count_targets, interval, share
 
 TITLE = "Who is singled out"
 POSITION = 60
@@ -60,17 +60,23 @@ def render(contents: Contents) -> Html | None:
 
 
 def findings(contents: Contents) -> list[Finding]:
-    """The most that any question found."""
+    """The most that any question found, of tracks recovered from the table and of the traces behind it."""
     found = [questions for release in contents.releases if (questions := Questions.of(contents, release))]
-    if not found:
-        return []
-    questions = max(found, key=lambda each: float(each.lead["unique_share"]))
-    row = questions.lead
+    leads = [(questions, row) for questions in found for row in questions.leads]
+    chosen = [
+        max((lead for lead in leads if lead[1]["about"] == about), key=lambda lead: share(lead[1]), default=None)
+        for about in ("table", "traces")
+    ]
+    return [_finding(*lead) for lead in chosen if lead is not None]
+
+
+def _finding(questions: Questions, row: dict[str, Any]) -> Finding:
     sentence = [
         f"of {count_targets(row)} in the {questions.traces[row['searched_id']]} are singled out by whoever knows ",
         tag("strong", questions.knowledge[row["risk_id"]]), " of them.",
     ]  # fmt: skip
-    return [Finding(row["unique_share"], sentence, row["low"], row["high"], {"a blind guess": row["blind_guess"]})]
+    yardsticks = {"a blind guess": row["blind_guess"]}
+    return Finding(row["unique_share"], sentence, row["low"], row["high"], yardsticks, row["about"])
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:

@@ -93,7 +93,7 @@ def _finding(row: dict[str, Any]) -> Finding:
         " of them have a weekly schedule that the crowd gives away at least in part.",
     ]  # fmt: skip
     yardsticks = {"one picked from the crowd": 1 / row["min_k"], "given away totally": row["totally_disclosed"]}
-    return Finding(row["disclosed_share"], sentence, row["low"], row["high"], yardsticks)
+    return Finding(row["disclosed_share"], sentence, row["low"], row["high"], yardsticks, about=row["about"])
 
 
 def _panel(contents: Contents, release: Published) -> Html | None:
