@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 import pytest
 from chromium import Browser, Tab, chromium, program
+from conftest import TINY
 from PIL import Image
 from test_certificate import body as certificate_body
 from test_certificate import result as certificate_result
@@ -58,7 +59,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     lab.risk(release, "points:2")
     lab.risk(lab.protect(release, "cut:6h"), "points:2")
     lab.tradeoff(release, ["square:4000", "square:8000"], zones="square:5000", knowledge="points:2", basis="slots")
-    lab.release("h3:8", "1h", min_count=2)
+    lab.decide(release, TINY / "policy.toml")
+    lab.decide(lab.release("h3:8", "1h", min_count=2), TINY / "policy.toml")
     lab.release("stations", "2h")
     return lab.report(tmp_path_factory.mktemp("page") / "report.html", example_people=2).as_uri()
 
