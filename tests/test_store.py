@@ -50,9 +50,10 @@ def test_a_broken_promise_about_the_key_is_noticed():
         store.check_grain(Query.load("records.person"))
 
 
-@pytest.mark.parametrize("at_once", [1, 2, 7, 1000])
-def test_a_key_that_repeats_is_noticed_in_whichever_part_it_is(monkeypatch, at_once):
+@pytest.mark.parametrize(("at_once", "few"), [(1, 1000), (2, 1000), (7, 1000), (1000, 1000), (1000, 3)])
+def test_a_key_that_repeats_is_noticed_in_whichever_part_it_is(monkeypatch, at_once, few):
     monkeypatch.setattr("trajlab.store.HASHES", at_once)
+    monkeypatch.setattr("trajlab.store.FEW_HASHES", few)
     store = Store()
     store.con.execute("insert into records.person select range, 'x' from range(20)")
     store.check_grain(Query.load("records.person"))
@@ -208,8 +209,8 @@ def test_a_full_disk_changes_nothing(tmp_path):
         assert lab.sql("select count(*) from records.source").item() == 1
 
 
-@pytest.mark.parametrize("after", [0.1, 0.4, 0.8])
-def test_a_kill_in_the_middle_of_ingest_leaves_nothing_half_done(tmp_path, after):
+def test_a_kill_in_the_middle_of_ingest_leaves_nothing_half_done(tmp_path):
+    """Once; kills at random moments of every command are those of `make soak`."""
     file = tmp_path / "lab.duckdb"
     tiny_lab(file).close()
     code = f"""
@@ -226,7 +227,7 @@ print("done", flush=True)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as ingest:
         assert ingest.stdout is not None
         ingest.stdout.readline()
-        time.sleep(after)
+        time.sleep(0.4)
         ingest.send_signal(signal.SIGKILL)
         finished = "done" in ingest.stdout.read()
     assert not finished
@@ -319,7 +320,7 @@ def city(tmp_path_factory):
     return file
 
 
-@pytest.mark.parametrize("after", [0.3, 0.7, 1.0, 1.4])
+@pytest.mark.parametrize("after", [0.3, 1.0])
 def test_ctrl_c_ends_with_130_and_all_or_nothing(tmp_path, city, after):
     file = tmp_path / "lab.duckdb"
     tiny_lab(file).close()
@@ -478,20 +479,19 @@ def ingest_into(file, source):
 def test_of_two_who_make_one_lab_at_once_none_loses_what_it_was_told_to_have(tmp_path, sources):
     from trajlab.simulation import write
 
-    write(tmp_path / "good.parquet", people=100, days=7)
+    write(tmp_path / "good.parquet", people=50, days=7)
     (tmp_path / "bad.parquet").write_bytes(b"no Parquet")
-    for attempt in range(3):
-        file = tmp_path / f"lab{attempt}.duckdb"
-        running = [ingest_into(file, tmp_path / f"{source}.parquet") for source in sources]
-        said = [process.communicate() for process in running]
-        codes = [process.returncode for process in running]
-        assert set(codes) <= {0, 2}, said
-        assert not any("Traceback" in error for _, error in said)
-        if 0 in codes:
-            with tl.open(file, read_only=True) as lab:
-                assert lab.sql("select count(*) from records.fix").item() == 100 * 7 * 48
-        else:
-            assert not file.exists()
+    file = tmp_path / "lab.duckdb"
+    running = [ingest_into(file, tmp_path / f"{source}.parquet") for source in sources]
+    said = [process.communicate() for process in running]
+    codes = [process.returncode for process in running]
+    assert set(codes) <= {0, 2}, said
+    assert not any("Traceback" in error for _, error in said)
+    if 0 in codes:
+        with tl.open(file, read_only=True) as lab:
+            assert lab.sql("select count(*) from records.fix").item() == 50 * 7 * 48
+    else:
+        assert not file.exists()
 
 
 def test_a_lab_that_is_taken_back_never_takes_another_with_it(tmp_path):

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 HASHES = 8_000_000
 """Hashes of keys that are compared at once: 64 MB."""
+FEW_HASHES = 1000
+"""So few are compared as they come: a frame of them would take longer to make."""
 
 
 class Store:
@@ -154,6 +156,10 @@ class Store:
 
         Equal ones leave the same remainder, so that they can be looked at in parts where they are many.
         """
+        few = min(FEW_HASHES, HASHES)
+        first = self.rows(f"select {key} {rows} limit {few + 1}", **params)
+        if len(first) <= few:
+            return len(set(first)) < len(first)
         hashes = self._hashes(key, f"{rows} limit {HASHES + 1}", params)
         if len(hashes) <= HASHES:
             return _repeats(hashes)

@@ -24,7 +24,7 @@ ZONE = "Europe/Lisbon"
 BEFORE_THE_CLOCKS_CHANGE = dt.date(2024, 3, 20)  # a Wednesday; clocks go forward on the 31st
 KEEP = 0.6
 
-few = examples(few=3, many=15)
+few = examples(few=2, many=15)
 seeds = st.integers(0, 2**20)
 
 
