@@ -121,11 +121,21 @@ class Tab:
             time.sleep(0.05)
 
     def press(self, key: str, *, ctrl: bool = False) -> None:
-        codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowRight": 39, "ArrowDown": 40}
-        text = {"Enter": "\r", " ": " "}.get(key, "")
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "ArrowDown": 40}
+        codes |= {"+": 187, "-": 189, "0": 48}
+        text = {"Enter": "\r", " ": " ", "+": "+", "-": "-", "0": "0"}.get(key, "")
         known = {"key": key, "windowsVirtualKeyCode": codes[key], "modifiers": 2 if ctrl else 0}
         self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **known)
         self.call("Input.dispatchKeyEvent", type="keyUp", **known)
+
+    def drag(self, points: list[tuple[float, float]]) -> None:
+        """Hold the mouse at the first point of the view, and let go at the last."""
+        (x, y), *rest = points
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        self.call("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)
+        for x, y in rest:
+            self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, button="left", buttons=1)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, button="left", clickCount=1)
 
     def resize(self, width: int, height: int) -> None:
         phone = width < 600

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import shapely
 from chromium import Browser, Tab, chromium, program
 from conftest import TINY
 from PIL import Image
@@ -215,35 +216,177 @@ def test_hostile_names_are_shown_and_never_run(browser: Browser, tmp_path: Path)
         tab.call("Page.addScriptToEvaluateOnNewDocument", source="window.alert = () => { window.hurt = true }")
         tab.open(page)
         assert tab.run("window.hurt") is None
-        assert tab.run("document.querySelectorAll('script, img, main > b').length") == 0
+        assert tab.run("document.querySelectorAll('script').length") == 1  # that of the maps
+        assert tab.run("document.querySelectorAll('img, main > b').length") == 0
         assert tab.complaints == []
         text = tab.run("document.body.textContent")
         assert all(json.loads(json.dumps(name)) in text for name in HOSTILE)
 
 
-def test_ten_thousand_cells_each_say_their_value(browser: Browser, tmp_path: Path) -> None:
+STAGE = "[...document.querySelectorAll('.stage')].find(e => e.checkVisibility())"
+
+
+def looks_at(tab: Tab) -> tuple[float, float, float]:
+    """West and north of what the first map shows, on its paper, and how often it is enlarged."""
+    tab.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    x, y, zoom = map(float, tab.run(f"{STAGE}.dataset.view").split())
+    return x, y, zoom
+
+
+def middle(tab: Tab) -> tuple[float, float]:
+    """The middle of the first map, brought into view."""
+    tab.run(f"{STAGE}.scrollIntoView({{block: 'center'}})")
+    x, y = tab.run(f"(b => [b.x + b.width / 2, b.y + b.height / 2])({STAGE}.getBoundingClientRect())")
+    return x, y
+
+
+def test_a_map_moves_by_keys_mouse_and_buttons_and_its_tabs_move_with_it(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        assert looks_at(tab) == (0, 0, 1)
+        tab.run(f"{STAGE}.focus()")
+        tab.press("+")
+        tab.press("+")
+        x, y, zoom = looks_at(tab)
+        assert zoom == pytest.approx(1.6**2, rel=1e-3)
+        tab.press("ArrowRight")
+        tab.press("ArrowDown")
+        east, south, same = looks_at(tab)
+        assert (east > x, south > y, same) == (True, True, zoom)
+        assert tab.run(f"{STAGE}.parentNode.querySelector('[role=status]').textContent") != ""
+        width = tab.run("document.querySelector('#atlas .scale').textContent")
+        tab.press("0")
+        assert looks_at(tab) == (0, 0, 1)
+        assert tab.run("document.querySelector('#atlas .scale').textContent") != width
+        tab.run(f"{STAGE}.querySelector('[aria-label=\"Zoom in\"]').click()")
+        at_x, at_y = middle(tab)
+        x, y, zoom = looks_at(tab)
+        tab.drag([(at_x, at_y), (at_x - 30, at_y - 20), (at_x - 60, at_y - 40)])
+        moved_x, moved_y, _ = looks_at(tab)
+        assert (moved_x > x, moved_y > y) == (True, True)
+        tab.call("Input.dispatchMouseEvent", type="mouseWheel", x=at_x, y=at_y, deltaX=0, deltaY=-200, modifiers=2)
+        assert looks_at(tab)[2] > zoom
+        seen = looks_at(tab)
+        tab.run("document.querySelectorAll('#atlas .tabs > input')[1].click()")
+        assert looks_at(tab) == seen
+        assert tab.complaints == []
+
+
+def test_the_wheel_scrolls_the_page_until_the_map_has_the_focus(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        x, y = middle(tab)
+        tab.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-100)
+        assert looks_at(tab)[2] == 1
+        tab.run(f"{STAGE}.focus({{preventScroll: true}})")
+        x, y = middle(tab)
+        tab.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-100)
+        assert looks_at(tab)[2] > 1
+
+
+def test_two_fingers_enlarge_a_map(browser: Browser, report: str) -> None:
+    with browser.tab(width=PHONE, height=700) as tab:
+        tab.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+        tab.open(report)
+        x, y = middle(tab)
+        for kind, reach in (("touchStart", 20), ("touchMove", 30), ("touchMove", 45), ("touchMove", 60)):
+            fingers = [{"x": x - reach, "y": y, "id": 0}, {"x": x + reach, "y": y, "id": 1}]
+            tab.call("Input.dispatchTouchEvent", type=kind, touchPoints=fingers)
+        tab.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        assert looks_at(tab)[2] == pytest.approx(3, rel=0.35)
+
+
+def test_the_slider_shows_the_hours_and_says_what_the_colours_mean_then(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.open(report)
+        key = "[...document.querySelectorAll('#atlas .key')].find(e => e.checkVisibility()).textContent"
+        slider = "[...document.querySelectorAll('.hours input')].find(e => e.checkVisibility())"
+        before, picture = tab.run(key), tab.picture("#atlas .stage")
+        tab.run(f"{slider}.focus()")
+        for _ in range(4):
+            tab.press("ArrowRight")
+        assert tab.run(f"{slider}.getAttribute('aria-valuetext')") == "03:00"
+        assert tab.run(f"{slider}.nextElementSibling.textContent") == "From 03:00"
+        assert "or more" in tab.run(key)
+        assert tab.picture("#atlas .stage") != picture
+        for _ in range(4):
+            tab.press("ArrowLeft")
+        assert tab.run(key) == before
+
+
+def test_without_script_and_on_paper_the_map_is_the_drawing(browser: Browser, report: str) -> None:
+    with browser.tab() as tab:
+        tab.call("Emulation.setScriptExecutionDisabled", value=True)
+        tab.open(report)
+        assert len(colours(tab.picture("#atlas svg.map"))) >= 7
+    with browser.tab() as tab:
+        tab.open(report)
+        tab.call("Emulation.setEmulatedMedia", media="print")
+        assert tab.run("getComputedStyle(document.querySelector('.stage svg')).visibility") == "visible"
+        assert tab.run("getComputedStyle(document.querySelector('.stage canvas')).display") == "none"
+
+
+def ten_thousand(folder: Path) -> str:
+    """A page with a map of ten thousand cells."""
     from trajlab.report import page
     from trajlab.report.drawing import maps
+    from trajlab.report.drawing.backdrop import Backdrop
+    from trajlab.report.drawing.extent import Extent
     from trajlab.report.markup import tag
     from trajlab.spatial._projection import LocalMetres
 
-    corners = [(0.001 * (k % 100), 0.001 * (k // 100)) for k in range(10_000)]
-    outlines = [
-        f"POLYGON (({x} {y}, {x + 0.001} {y}, {x + 0.001} {y + 0.001}, {x} {y + 0.001}, {x} {y}))" for x, y in corners
-    ]
+    shapes = np.array([shapely.box(x, y, x + 0.001, y + 0.001) for y in GRID + 38.7 for x in GRID - 9.2], dtype=object)
     values = np.arange(1.0, 10_001.0)
-    drawing = maps.draw(
-        "a map", outlines, values, values, [f"cell {n}" for n in range(10_000)], LocalMetres(0.05, 0.05), "n"
+    extent = Extent.around(shapes, values, LocalMetres(-9.15, 38.75))
+    assert extent is not None
+    backdrop = Backdrop.of(extent)
+    drawing = maps.draw("a map", shapes, values, [f"cell {n}" for n in range(10_000)], backdrop, "n")
+    text = page.shell(
+        "map",
+        tag("main", tag("figure", drawing)),
+        backdrop.drawing,
+        inline=page.MAP_SCRIPT.read_text(encoding="utf-8"),
     )
-    file = tmp_path / "map.html"
-    file.write_text(page.shell("map", tag("main", tag("figure", drawing))), encoding="utf-8")
+    file = folder / "map.html"
+    file.write_text(text, encoding="utf-8")
+    return file.as_uri()
+
+
+GRID = np.arange(100) * 0.001
+
+
+def test_ten_thousand_cells_each_say_their_value(browser: Browser, tmp_path: Path) -> None:
     with browser.tab() as tab:
-        tab.open(file.as_uri())
-        box = tab.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector('svg.map').getBoundingClientRect())")
-        across = (0.105 + 0.01) / 1.02  # the middle of the eleventh of a hundred cells, within a margin of 1%
-        x, y = box[0] + box[2] * across, box[1] + box[3] * (1 - across)
-        assert tab.run(f"document.elementFromPoint({x}, {y}).textContent") == "cell 1010"
-        assert len(colours(tab.picture("svg.map"))) >= 7
+        tab.open(ten_thousand(tmp_path))
+        tab.run(f"{STAGE}.scrollIntoView()")
+        # The middle of the eleventh cell of the eleventh row, counted from the south-west.
+        box = tab.run(
+            "(b => [b.x + b.width / 2, b.y + b.height / 2])"
+            "(document.querySelectorAll('.cells path').values().find(e => e.textContent === 'cell 1010').getBoundingClientRect())"
+        )
+        tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+        tab.wait_for("document.querySelector('.tip').textContent === 'cell 1010'")
+        assert len(colours(tab.picture(".stage"))) >= 7
+
+
+def test_ten_thousand_cells_move_smoothly(browser: Browser, tmp_path: Path) -> None:
+    """Frames while a map of ten thousand cells is dragged: none takes long enough to be felt as a stop."""
+    with browser.tab() as tab:
+        tab.open(ten_thousand(tmp_path))
+        tab.run(f"{STAGE}.focus()")
+        tab.press("+")
+        x, y = middle(tab)
+        tab.run(
+            "window.frames_seen = []; (function next(last) { requestAnimationFrame(now => "
+            "{ if (last) frames_seen.push(now - last); if (!window.enough) next(now); }) })(0)"
+        )
+        before = looks_at(tab)
+        tab.drag([(x - 2 * n, y - n) for n in range(60)])
+        assert looks_at(tab) != before
+        tab.run("window.enough = true")
+        frames = np.array(tab.run("frames_seen"))
+    print(f"{len(frames)} frames, median {np.median(frames):.1f} ms, 95th {np.quantile(frames, 0.95):.1f} ms")
+    assert np.median(frames) < 40
 
 
 @pytest.fixture(scope="module")
@@ -276,7 +419,7 @@ def test_the_playground_is_quiet_fits_and_axe_is_content(
     with browser.tab(width=width, dark=dark) as tab:
         tab.open(playground + place)
         assert tab.complaints == []
-        assert set(tab.requests) == {playground + place, f"{playground}keys.js"}
+        assert set(tab.requests) == {playground + place, f"{playground}keys.js", f"{playground}map.js"}
         assert tab.run("document.documentElement.scrollWidth") <= width
         assert axe(tab) == []
 

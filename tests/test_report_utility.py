@@ -11,7 +11,11 @@ from test_report import HOSTILE, Page
 import trajlab as tl
 from trajlab.report import flowmap, naming, render, words
 from trajlab.report.contents import Contents
+from trajlab.report.drawing.backdrop import Backdrop
+from trajlab.report.drawing.extent import Extent
+from trajlab.report.ground import Ground
 from trajlab.report.sections import utility
+from trajlab.spatial._projection import LocalMetres
 
 
 def part(page: str, name: str) -> str:
@@ -91,6 +95,9 @@ def test_the_table_under_the_map_has_both_sides(town: tl.Lab) -> None:
     assert "With squares of 4" in told
 
 
+BARE = Backdrop(Extent(LocalMetres(0, 0), -3_000, -4_000, 9_000, 4_000), Ground(), Ground().places)
+
+
 def square(lng: float) -> str:
     return f"POLYGON (({lng} 0, {lng} 0.01, {lng + 0.01} 0.01, {lng + 0.01} 0, {lng} 0))"
 
@@ -104,7 +111,7 @@ def pair(**other: object) -> pl.DataFrame:
 
 
 def test_a_line_bends_to_the_right_of_its_way() -> None:
-    drawn = str(flowmap.draw(pair(), ("before", "after")))
+    drawn = str(flowmap.draw(pair(), ("before", "after"), BARE))
     arcs = re.findall(r'd="M(\d+) (\d+)Q(\d+) (\d+) (\d+) (\d+)"', drawn)
     assert len(arcs) == 2
     for arc in arcs:
@@ -114,14 +121,16 @@ def test_a_line_bends_to_the_right_of_its_way() -> None:
 
 
 def test_what_is_gone_has_no_line_and_names_are_escaped() -> None:
-    drawn = flowmap.draw(pair(origin_label=HOSTILE[0], destination_label=HOSTILE[2], after=0.0), (HOSTILE[1], "after"))
+    drawn = flowmap.draw(
+        pair(origin_label=HOSTILE[0], destination_label=HOSTILE[2], after=0.0), (HOSTILE[1], "after"), BARE
+    )
     assert str(drawn).count('class="flow ') == 1
     page = Page(str(drawn))
     assert not {"script", "img", "b"} & {tag for tag, _ in page.tags}
 
 
 def test_zones_without_a_place_are_not_drawn() -> None:
-    assert flowmap.draw(pair(origin_polygon=None), ("before", "after")) is None
+    assert flowmap.draw(pair(origin_polygon=None), ("before", "after"), BARE) is None
 
 
 def test_the_page_shows_the_error_of_published_tables_without_any_trade_off() -> None:

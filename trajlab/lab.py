@@ -827,15 +827,18 @@ class Lab:
         """What a table holds: one row per what, and what each column means; all tables without a name."""
         return describe(table)
 
-    def report(self, path: str | Path = "report.html", *, example_people: int = 0) -> Path:
+    def report(
+        self, path: str | Path = "report.html", *, example_people: int = 0, backdrop: str | Path | None = None
+    ) -> Path:
         """Write one self-contained page on what the lab holds; opens offline.
 
         `example_people` draws a true day of so many people beside what an attack recovered of it. Nobody's
-        trace is in the page without it: ask for it where people are simulated, or agreed.
+        trace is in the page without it: ask for it where people are simulated, or agreed. `backdrop` is a GeoJSON
+        file to draw behind the cells of maps, in place of land, water and borders.
         """
         from trajlab.report import write
 
-        return write(self, Path(path), examples=example_people)
+        return write(self, Path(path), examples=example_people, backdrop=None if backdrop is None else Path(backdrop))
 
     def figure(self, name: str, path: str | Path | None = None, *, release: Release | str | None = None) -> Drawn:
         """A figure of a paper, such as xu2017-fig8a, from this lab's tables, with the published numbers marked.

@@ -53,7 +53,7 @@ def report(args: argparse.Namespace) -> None:
     recovered of it: for people who are simulated, or who agreed to it.
     """
     with opened(args, read_only=True) as lab:
-        print(lab.report(args.output, example_people=args.example_people))
+        print(lab.report(args.output, example_people=args.example_people, backdrop=args.backdrop))
 
 
 def _report_options(c: argparse.ArgumentParser) -> None:
@@ -65,6 +65,11 @@ def _report_options(c: argparse.ArgumentParser) -> None:
         default=0,
         metavar="N",
         help="draw true and recovered days of so many people: simulated or consenting ones only (default: 0)",
+    )
+    c.add_argument(
+        "--backdrop",
+        metavar="FILE",
+        help="GeoJSON to draw behind the cells of maps (default: land, water, borders and names of the package)",
     )
 
 

@@ -15,7 +15,7 @@ from trajlab.query import Query, catalogue
 from trajlab.report import sections, words
 from trajlab.report.contents import Contents
 from trajlab.report.evidence import table
-from trajlab.report.markup import Child, Html, tag
+from trajlab.report.markup import Child, Html, join, tag
 from trajlab.report.page import shell
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; base-uri 'none'; form-action 'self'"
@@ -85,7 +85,11 @@ def _parts(sandbox: Sandbox, here: Contents) -> list[tuple[sections.Section, Htm
     release = here.releases[0].id
     if release not in sandbox.drawn:
         drawn = [(section, section.render(here)) for section in sections.load_all()]
-        sandbox.drawn[release] = [(section, body) for section, body in drawn if body is not None]
+        sandbox.drawn[release] = [
+            (section, join(here.ground, body) if 'href="#ground"' in body else body)
+            for section, body in drawn
+            if body is not None
+        ]
     return sandbox.drawn[release]
 
 
@@ -227,7 +231,7 @@ def _document(sandbox: Sandbox, place: str | None, body: Child) -> str:
         tag("main", tag("section", body, cls="hero"), id="page"),
         policy=POLICY,
         style_too=Html(Path(__file__).with_name("explore.css").read_text(encoding="utf-8")),
-        script="keys.js",
+        scripts=["keys.js", "map.js"],
     )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from trajlab.report import words
 from trajlab.report.drawing import charts, maps
-from trajlab.report.markup import Html
+from trajlab.report.drawing.backdrop import Backdrop
+from trajlab.report.drawing.extent import Extent
+from trajlab.report.markup import Html, join
 from trajlab.spatial._projection import LocalMetres
 
 MOST_BARS = 60
@@ -33,17 +36,21 @@ def _map(frame: pl.DataFrame, number: str) -> Html | None:
     known = frame.drop_nulls(["polygon", number])
     if not len(known):
         return None
-    try:
-        middle = shapely.from_wkt(known["polygon"][0]).centroid
-    except shapely.errors.ShapelyError:
+    shapes = np.asarray(shapely.from_wkt(known["polygon"].to_numpy(), on_invalid="ignore"), dtype=object)
+    middles = shapely.centroid(shapes[~shapely.is_missing(shapes)])
+    middles = middles[~shapely.is_empty(middles)]
+    if not len(middles):
         return None
     values = known[number].cast(pl.Float64).to_numpy()
     label = next((name for name in ("label", "cell") if name in known.columns), None)
     names = known[label].cast(pl.String).fill_null("").to_list() if label else [""] * len(known)
     titles = [f"{words.short(name)}\n{number} {words.number(value)}" for name, value in zip(names, values, strict=True)]
-    plane = LocalMetres(middle.x, middle.y)
-    description = f"Map by {number}"
-    return maps.draw(description, known["polygon"].to_list(), values, abs(values), titles, plane, number)
+    extent = Extent.around(shapes, abs(values), LocalMetres(middles[0].x, middles[0].y))
+    if extent is None:
+        return None
+    backdrop = Backdrop.of(extent)
+    drawn = maps.draw(f"Map by {number}", shapes, values, titles, backdrop, number)
+    return join(backdrop.drawing, drawn) if drawn is not None else None
 
 
 def _bars(frame: pl.DataFrame, label: str, number: str) -> Html | None:

@@ -21,8 +21,10 @@ from urllib.parse import parse_qs, urlsplit
 from trajlab.errors import LabError, TrajlabError
 from trajlab.explore import pages
 from trajlab.explore.sandbox import Sandbox
+from trajlab.report.page import MAP_SCRIPT
 
 LONGEST_FORM = 100_000
+SCRIPTS = {"keys.js": Path(__file__).with_name("keys.js"), "map.js": MAP_SCRIPT}
 HOST = "127.0.0.1"
 HEADERS = {
     "Cache-Control": "no-store",
@@ -106,10 +108,8 @@ class Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.FORBIDDEN, "another page cannot ask the playground\n")
         elif not rest:
             self._send(HTTPStatus.MOVED_PERMANENTLY, "", Location=f"/{self.server.token}/")
-        elif rest[0] == "keys.js":
-            self._send(
-                HTTPStatus.OK, Path(__file__).with_name("keys.js").read_text(encoding="utf-8"), "text/javascript"
-            )
+        elif rest[0] in SCRIPTS:
+            self._send(HTTPStatus.OK, SCRIPTS[rest[0]].read_text(encoding="utf-8"), "text/javascript")
         else:
             choices = {name: values[-1] for name, values in parse_qs(url.query, keep_blank_values=True).items()}
             self._page(rest[0], choices | form)

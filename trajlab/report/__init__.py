@@ -3,8 +3,8 @@
 The page is built from the top down: `overview` (the first screen), then every module of
 `sections`, found by its file name. Numbers come from SQL that the page shows beside them
 (`evidence`), drawings from `charts` and `maps`, and every piece of text is escaped on its
-way into the page (`markup`). There is no script in the page, and a policy in its head
-forbids any.
+way into the page (`markup`). The page has one script, `drawing/map.js`, which lets the reader
+move about its maps; a policy in its head forbids any other, and all of it can be read without.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ FORMS = (".svg", ".png", ".html")
 """Endings of a drawing by itself, as a picture, and of the page around it."""
 
 
-def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
-    """Write the page; the same lab gives the same bytes.
+def write(lab: Lab, path: Path, *, examples: int = 0, backdrop: Path | None = None) -> Path:
+    """Write the page; the same lab gives the same bytes. `backdrop` is a GeoJSON file to draw behind the cells.
 
     All or nothing: the file appears, or replaces an older one, when it is complete.
     """
@@ -34,7 +34,7 @@ def write(lab: Lab, path: Path, *, examples: int = 0) -> Path:
         raise LabError(f"the page has room for the days of 0 to {MOST_EXAMPLES} example people, not {examples}")
     if path.is_dir() or not path.name:
         raise LabError(f"{path} is a folder: name the file to write, such as report.html")
-    return write_file(path, render(lab, examples=examples))
+    return write_file(path, render(lab, examples=examples, backdrop=backdrop))
 
 
 def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[[], str]) -> Path:
@@ -69,11 +69,11 @@ def write_file(path: Path, content: str | bytes) -> Path:
     return path
 
 
-def render(lab: Lab, *, examples: int = 0) -> str:
+def render(lab: Lab, *, examples: int = 0, backdrop: Path | None = None) -> str:
     """The page as text, with the true days of so many example people."""
     from trajlab.report import overview, page, sections
     from trajlab.report.contents import Contents
 
-    contents = Contents.of(lab, examples=examples)
+    contents = Contents.of(lab, examples=examples, backdrop_file=backdrop)
     shown = [(section, body) for section in sections.load_all() if (body := section.render(contents)) is not None]
-    return page.document(overview.render(contents), shown, examples=examples)
+    return page.document(overview.render(contents), shown, examples=examples, ground=contents.ground)

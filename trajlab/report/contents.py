@@ -6,8 +6,10 @@ import datetime as dt
 import re
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from trajlab.errors import LabError
@@ -19,10 +21,22 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from trajlab.lab import Lab
+    from trajlab.report.drawing.backdrop import Backdrop
+    from trajlab.report.ground import Shapes
+    from trajlab.report.markup import Html
 
 RELEASES = """\
 from report.release_overview where release_id not in (select release_id from report.cube_release)
 order by index_name, slot_minutes, fill, min_count, release_id"""
+OUTLINES = "select polygon, mean_people, lon0, lat0 from report.people_by_cell where release_id = $release_id"
+ZONES = """\
+select origin_polygon as polygon from report.flow_map union select destination_polygon from report.flow_map
+order by polygon"""
+PLACES = """\
+select place as name, lng, lat, 0 as population from records.place
+where lng is not null and lat is not null and place is not null order by place limit $most"""
+MOST_MAPPED, MOST_PLACES = 12, 2_000
+"""Releases that the maps of a page make room for, and named places of the lab that cells may lie near."""
 
 
 @dataclass(frozen=True)
@@ -69,21 +83,53 @@ class Contents:
     """
     examples: int = 0
     """People whose days may be drawn: none, unless whoever writes the page says that they may be."""
+    backdrop_file: Path | None = None
+    """A GeoJSON file to draw behind the cells of maps, in place of land and water."""
 
     @classmethod
-    def of(cls, lab: Lab, *, examples: int = 0) -> Contents:
+    def of(cls, lab: Lab, *, examples: int = 0, backdrop_file: Path | None = None) -> Contents:
         missing = _missing(lab)
         if {"report.release_overview", "report.cube_release"} & missing:
             raise LabError("an older trajlab made this lab: open it once for writing, and it is brought up to date")
         summary = Answer.load(lab, RELEASES)
         rows = list(summary.frame.iter_rows(named=True))
         releases = tuple(Published(row, name) for row, name in zip(rows, _names(rows), strict=True))
-        return cls(lab, summary, releases, missing, _of_groups(lab), examples)
+        return cls(lab, summary, releases, missing, _of_groups(lab), examples, backdrop_file)
 
     def only(self, release: Published) -> Contents:
         """The same lab as if it had this one release."""
         frame = self.summary.frame.filter(pl.col("release_id") == release.id)
         return replace(self, summary=replace(self.summary, frame=frame), releases=(release,))
+
+    @cached_property
+    def backdrop(self) -> Backdrop | None:
+        """What lies behind the cells, for all maps of the page; None where no cell has a place."""
+        from trajlab.report.drawing.backdrop import Backdrop
+        from trajlab.report.drawing.extent import Extent
+        from trajlab.report.ground import NAMES
+        from trajlab.spatial._projection import LocalMetres
+
+        frames = [self.load_answer(OUTLINES, release_id=release.id).frame for release in self.releases[:MOST_MAPPED]]
+        frames = [frame for frame in frames if len(frame)]
+        centres = [frame.select("lon0", "lat0").row(0) for frame in frames if frame["lon0"][0] is not None]
+        zones = self.load_answer(ZONES).frame
+        outlines = [parse_outlines(frame["polygon"]) for frame in [*frames, zones] if len(frame)]
+        if not outlines:
+            return None
+        weights = [(frame["mean_people"] / (frame["mean_people"].sum() or 1)).to_numpy() for frame in frames]
+        weights += [np.full(len(zones), 1 / len(zones))] if len(zones) else []
+        plane = LocalMetres(*(centres[0] if centres else (0.0, 0.0)))
+        extent = Extent.around(np.concatenate(outlines), np.concatenate(weights), plane)
+        if extent is None:
+            return None
+        places = self.load_answer(PLACES, most=MOST_PLACES).frame
+        own = places.cast(NAMES) if len(places) else None
+        return Backdrop.of(extent, file=self.backdrop_file, own_places=own)
+
+    @property
+    def ground(self) -> Html | None:
+        """What the maps of the page have in common, drawn."""
+        return self.backdrop.drawing if self.backdrop is not None else None
 
     @cached_property
     def sources(self) -> Answer:
@@ -105,6 +151,13 @@ class Contents:
 
     def name_of(self, release_id: str) -> str:
         return next((release.name for release in self.releases if release.id == release_id), release_id)
+
+
+def parse_outlines(polygons: pl.Series) -> Shapes:
+    """Outlines in degrees from well-known text; None where there is none."""
+    import shapely
+
+    return np.asarray(shapely.from_wkt(polygons.to_numpy()), dtype=object)
 
 
 def _of_groups(lab: Lab) -> dict[str, frozenset[str]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from trajlab.report import words
-from trajlab.report.contents import Contents, Published
+from trajlab.report.contents import Contents, Published, parse_outlines
 from trajlab.report.drawing import charts, maps
 from trajlab.report.evidence import block, figure, table
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.questions import HEADS, SHARES, Questions, share
-from trajlab.spatial._projection import LocalMetres
 
 SMALLEST_GROUP = 10
 """People of a group that is shown; a smaller one would tell of single people."""
@@ -40,16 +39,19 @@ def cells(contents: Contents, questions: Questions, release: Published) -> Html 
         return None
     short = answer.select("label", "people", "singled_out", "share")
     heads = {"people": "Known of"}
-    people = frame["singled_out"].cast(pl.Float64).to_numpy()
-    drawing = maps.draw(
-        f"Map of {words.count(len(frame), 'cell')} by people singled out, {release.name}",
-        frame["polygon"].to_list(),
-        people,
-        people,
-        _titles(frame),
-        LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0),
-        "People singled out",
-        titled=maps.MOST_TITLED // 4,
+    backdrop, shapes = contents.backdrop, parse_outlines(frame["polygon"])
+    drawing = (
+        None
+        if backdrop is None
+        else maps.draw(
+            f"Map of {words.count(len(frame), 'cell')} by people singled out, {release.name}",
+            shapes,
+            frame["singled_out"].cast(pl.Float64).to_numpy(),
+            _titles(frame, backdrop.near(shapes)),
+            backdrop,
+            "People singled out",
+            titled=maps.MOST_TITLED // 4,
+        )
     )
     return figure(
         "Cells that give people away",
@@ -64,10 +66,12 @@ def cells(contents: Contents, questions: Questions, release: Published) -> Html 
     )
 
 
-def _titles(frame: pl.DataFrame) -> list[str]:
+def _titles(frame: pl.DataFrame, near: list[str | None]) -> list[str]:
+    rows = frame.select("label", "people", "singled_out").iter_rows()
     return [
-        f"{words.short(label)}\n{words.number(alone)} singled out of {words.people(known)} of whom it is known"
-        for label, known, alone in frame.select("label", "people", "singled_out").iter_rows()
+        f"{maps.name_cell(label, place)}\n"
+        f"{words.number(alone)} singled out of {words.people(known)} of whom it is known"
+        for (label, known, alone), place in zip(rows, near, strict=True)
     ]
 
 

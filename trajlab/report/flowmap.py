@@ -16,16 +16,17 @@ import shapely
 from trajlab.report import words
 from trajlab.report.contents import Contents
 from trajlab.report.drawing import maps
+from trajlab.report.drawing.backdrop import Backdrop
+from trajlab.report.drawing.extent import Extent
+from trajlab.report.drawing.outlines import write_paths
 from trajlab.report.evidence import figure
 from trajlab.report.markup import Html, join, tag
 from trajlab.report.tradeoffs import FLOWS
-from trajlab.spatial._projection import LocalMetres
 
 MOST = 200
 """Pairs of zones that are drawn."""
 WIDEST, THINNEST = 10.0, 0.4
 _BEND = 0.18
-_TALLEST = 36
 
 FLOWS_DRAWN = """\
 from report.flow_map
@@ -42,7 +43,8 @@ def between(contents: Contents, tradeoff_id: str, zones: str, flows: str) -> Htm
     if not len(frame):
         return None
     larger = words.lower_first(words.cells(frame["index_name"][0]))
-    drawing = draw(frame, ("As released", f"With {larger}"))
+    backdrop = contents.backdrop
+    drawing = draw(frame, ("As released", f"With {larger}"), backdrop) if backdrop is not None else None
     if drawing is None:
         return None
     many, every = len(frame), int(frame["pairs"][0])
@@ -57,23 +59,16 @@ def between(contents: Contents, tradeoff_id: str, zones: str, flows: str) -> Htm
     )
 
 
-def draw(frame: pl.DataFrame, names: tuple[str, str]) -> Html | None:
+def draw(frame: pl.DataFrame, names: tuple[str, str], backdrop: Backdrop) -> Html | None:
     """Two maps abreast and what the widths mean; None where a zone has no place."""
-    plane = LocalMetres(frame["lon0"][0] or 0.0, frame["lat0"][0] or 0.0)
+    extent = backdrop.extent
     outlines = pl.concat([frame["origin_polygon"], frame["destination_polygon"]]).unique(maintain_order=True)
     if outlines.null_count():
         return None
-    shapes = plane.to_metres(shapely.from_wkt(outlines.to_numpy()))
-    west, south, east, north = maps.view(shapes, np.ones(len(shapes)))
-    scale = min(maps.WIDTH / (east - west), maps.HEIGHT / (north - south))
-    size = round((east - west) * scale), round((north - south) * scale)
-
-    def pixels(xy: Floats) -> Floats:
-        return np.column_stack([(xy[:, 0] - west) * scale, (north - xy[:, 1]) * scale])
-
-    ground = tag("path", d="".join(maps.paths(shapely.transform(shapes, pixels))), cls="zone")
+    shapes = extent.plane.to_metres(shapely.from_wkt(outlines.to_numpy()))
+    zones = tag("path", d="".join(write_paths(shapely.transform(shapes, extent.paper))), cls="zone")
     ends = [
-        pixels(shapely.get_coordinates(plane.to_metres(shapely.points(frame[f"{end}_lng"], frame[f"{end}_lat"]))))
+        extent.paper_of_degrees(frame[f"{end}_lng"].to_numpy(), frame[f"{end}_lat"].to_numpy())
         for end in ("origin", "destination")
     ]
     arcs = _arcs(*ends)
@@ -83,7 +78,7 @@ def draw(frame: pl.DataFrame, names: tuple[str, str]) -> Html | None:
         for a, b, before, after in frame.select("origin_label", "destination_label", "before", "after").iter_rows()
     ]
     sides = [
-        _side(name, ground, _lines(arcs, frame[column].to_list(), titles, most, n), scale, size)
+        _side(name, zones, _lines(arcs, frame[column].to_list(), titles, most, n), extent)
         for n, (name, column) in enumerate(zip(names, ("before", "after"), strict=True))
     ]
     return join(_key(most), tag("div", sides, cls="abreast"))
@@ -110,12 +105,20 @@ def _width(flow: float, most: float) -> float:
     return max(THINNEST, WIDEST * flow / most)
 
 
-def _side(name: str, ground: Html, lines: list[Html], scale: float, size: tuple[int, int]) -> Html:
-    description = f"Map of {words.count(len(lines), 'flow')} between zones: {name}"
-    svg = tag("svg", ground, lines, viewBox=f"0 0 {size[0]} {size[1]}", role="img", aria_label=description, cls="flows")
-    fits = f"max-width:{_TALLEST * size[0] / size[1]:.1f}rem"
-    sheet = tag("div", tag("div", svg, maps.scale_bar(scale, size[0]), style=fits), cls="sheet")
-    return tag("div", tag("h4", name), sheet)
+def _side(name: str, zones: Html, lines: list[Html], extent: Extent) -> Html:
+    svg = tag(
+        "svg",
+        tag("use", href="#ground"),
+        zones,
+        tag("use", href="#names"),
+        lines,
+        viewBox=f"0 0 {extent.size[0]} {extent.size[1]}",
+        role="img",
+        aria_label=f"Map of {words.count(len(lines), 'flow')} between zones: {name}",
+        cls="flows",
+        data_scale=f"{extent.scale:.6g}",
+    )
+    return tag("div", tag("h4", name), maps.sheet(svg, extent))
 
 
 def _key(most: float) -> Html:

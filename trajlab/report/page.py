@@ -1,7 +1,9 @@
-"""The page around the sections: head, navigation, footer. No script, no link to anywhere."""
+"""The page around the sections: head, navigation, footer. One script, for maps; no link to anywhere."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,10 +13,16 @@ from trajlab.version import __version__
 
 TITLE = "What the published counts show"
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+MAP_SCRIPT = Path(__file__).parent / "drawing" / "map.js"
 
 
-def document(first_screen: Html, sections: Sequence[tuple[Section, Html]], *, examples: int = 0) -> str:
-    """The whole page, from the doctype on; it says whether it shows the days of anybody."""
+def document(
+    first_screen: Html, sections: Sequence[tuple[Section, Html]], *, examples: int = 0, ground: Html | None = None
+) -> str:
+    """The whole page, from the doctype on; it says whether it shows the days of anybody.
+
+    `ground` is what its maps have in common; with it comes the script for maps.
+    """
     links = [tag("a", section.title, href=f"#{section.name}") for section, _ in sections]
     return shell(
         f"{TITLE} · trajlab",
@@ -29,13 +37,27 @@ def document(first_screen: Html, sections: Sequence[tuple[Section, Html]], *, ex
             [tag("section", tag("h2", section.title), content, id=section.name) for section, content in sections],
         ),
         tag("footer", tag("p", _colophon(examples))),
+        ground,
+        inline=MAP_SCRIPT.read_text(encoding="utf-8") if ground is not None else None,
     )
 
 
 def shell(
-    title: str, *body: Child, policy: str = _POLICY, style_too: Html | None = None, script: str | None = None
+    title: str,
+    *body: Child,
+    policy: str = _POLICY,
+    style_too: Html | None = None,
+    scripts: Sequence[str] = (),
+    inline: str | None = None,
 ) -> str:
-    """A page with the style of the report and nothing else in it yet; a script only where the policy allows one."""
+    """A page with the style of the report and nothing else in it yet.
+
+    Scripts by name only where the policy allows them; one inside the page is allowed by what it says, letter by
+    letter, so that nothing else can run.
+    """
+    if inline is not None:
+        digest = base64.b64encode(hashlib.sha256(inline.encode("utf-8")).digest()).decode()
+        policy = f"{policy}; script-src 'sha256-{digest}'"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -45,9 +67,11 @@ def shell(
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", title),
         tag("style", style("colours", "charts", "style"), style_too),
-        tag("script", src=script, defer=True) if script is not None else None,
+        [tag("script", src=script, defer=True) for script in scripts],
     )
-    return join(Html("<!DOCTYPE html>\n"), tag("html", head, Html("\n"), tag("body", *body), lang="en"), Html("\n"))
+    last = tag("script", Html(inline)) if inline is not None else None
+    page = tag("html", head, Html("\n"), tag("body", *body, last), lang="en")
+    return join(Html("<!DOCTYPE html>\n"), page, Html("\n"))
 
 
 def style(*names: str) -> Html:

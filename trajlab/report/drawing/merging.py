@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-SMALLEST = 25
-"""Side of the smallest square, in tenths of a pixel: cells that are smaller are merged."""
 _FEW = 2_000
 """Up to so many merged cells are drawn twice as large, because they stand alone."""
 _GROWTH = 1.5
@@ -31,6 +29,9 @@ class Squares:
     cells: Ints
     mean: Floats
     first: Ints
+    member: Ints
+    """The merged cells, and below the square of each."""
+    square: Ints
 
     def paths(self) -> list[str]:
         """SVG path data of each square."""
@@ -52,12 +53,15 @@ class Squares:
         )
 
 
-def merge(centres: Floats, sizes: Floats, values: Floats, inside: Mask, most: int) -> tuple[Mask, Squares]:
+def merge(
+    centres: Floats, sizes: Floats, values: Floats, inside: Mask, most: int, *, smallest: int
+) -> tuple[Mask, Squares]:
     """Which cells are drawn by themselves, and the squares that hold the others: at most so many shapes in all.
 
-    Centres and sizes are those of the cells on the paper; only cells inside the view are drawn.
+    Centres and sizes are those of the cells on the paper; only cells inside the view are drawn. Cells smaller than
+    the smallest square are merged.
     """
-    side = SMALLEST
+    side = smallest
     while True:
         small = inside & (sizes < side)
         squares = _squares(centres, values, np.flatnonzero(small), side * 2 if small.sum() <= _FEW else side)
@@ -73,4 +77,4 @@ def _squares(centres: Floats, values: Floats, small: Ints, side: int) -> Squares
     key = (row - row.min(initial=0)) * wide + column - (column.min() if len(column) else 0)
     _, first, which, cells = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     mean = np.bincount(which, weights=values[small], minlength=len(cells)) / np.maximum(cells, 1)
-    return Squares(side, column[first], row[first], cells.astype(np.int64), mean, small[first])
+    return Squares(side, column[first], row[first], cells.astype(np.int64), mean, small[first], small, which)
