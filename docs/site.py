@@ -20,8 +20,8 @@ ROOT = DOCS.parent
 ORDER = {
     "Tutorials": ["tutorial", "tutorial-operator", "tutorial-campus", "tutorial-generalisation"],
     "Understand": [
-        "flow", "recovery", "habits", "protection", "cubes", "membership", "differencing", "reidentification",
-        "schedule", "utility", "policies", "certificate", "threat-model", "science", "faq",
+        "flow", "decide", "policies", "certificate", "study", "differencing", "recovery", "habits", "protection",
+        "cubes", "membership", "reidentification", "schedule", "utility", "threat-model", "science", "faq",
     ],
     "How to": [
         "data", "prepare", "report", "questions", "add-a-table", "add-an-index", "add-an-attack", "add-an-adversary",

@@ -280,6 +280,16 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb --example-people -1",
         "lab.duckdb --example-people some",
     ),
+    "policy": ("", "--show nobody", "--list some"),
+    "decide": (
+        "",
+        "lab.duckdb",
+        "lab.duckdb --policy nobody",
+        "lab.duckdb --policy strict --release r0",
+        "lab.duckdb --policy flowkit --exception recovery",
+        "lab.duckdb --policy flowkit --exception nothing=reason",
+        "lab.duckdb --policy flowkit --seed -1",
+    ),
     "audit": ("", "lab.duckdb --release r0", "lab.duckdb --seed some"),
     "publish": (
         "",

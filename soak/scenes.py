@@ -32,6 +32,22 @@ class Scenes:
         shutil.copytree(made, target)
         return target
 
+POLICY = """name = "soak"
+[[rule]]
+rule = "contributors"
+at_least = 1
+[[rule]]
+rule = "recovery"
+attack = "xu2017"
+at_most = 1
+[[rule]]
+rule = "singling_out"
+knowledge = "points:2"
+searched = "traces"
+at_most = 1
+"""
+"""Passes whatever is found, so that the command ends with 0."""
+
 
 def _files(_: Scenes, folder: Path) -> None:
     folder.mkdir(parents=True)
@@ -42,6 +58,7 @@ def _files(_: Scenes, folder: Path) -> None:
     (folder / "trips.csv").write_text(_trips())
     (folder / "places.csv").write_text("place,lat,lng\nlibrary,38.73,-9.14\ncanteen,38.74,-9.15\n")
     (folder / "key.txt").write_text("7d1f4c9a2be8035f6e91ad40c7b25388")
+    (folder / "policy.toml").write_text(POLICY)
     homes = "".join(f"p{n:07d},{'north' if n % 2 else 'south'}\n" for n in range(PEOPLE))
     (folder / "people.csv").write_text(f"uid,side\n{homes}")
     (folder / "study.toml").write_text(

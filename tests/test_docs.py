@@ -37,6 +37,7 @@ FOLLOWED = [
     "docs/certificate.md",
     "docs/cubes.md",
     "docs/differencing.md",
+    "docs/decide.md",
     "docs/membership.md",
     "docs/prepare.md",
     "docs/protection.md",

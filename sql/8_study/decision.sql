@@ -1,11 +1,12 @@
 -- study.decision: every decision whether a release may be published, and the policy that it was taken under.
 --
--- Rules and their numbers are in metrics.verdict. The same release, policy, exceptions and seed are one decision.
+-- Rules and their numbers are in metrics.verdict. The same release, policy, exceptions and seed are one decision, as
+-- long as nothing more is published (study.published).
 --
 -- grain:      decision_id
 -- written by: trajlab.decide.run
 -- columns:
---   decision_id   VARCHAR  the decision: a digest of release, policy, exceptions and seed
+--   decision_id   VARCHAR  the decision: a digest of release, policy, exceptions, seed and what is out
 --   release_id    VARCHAR  the release that it is about
 --   policy        VARCHAR  name of the policy
 --   policy_text   VARCHAR  the policy as it was read

@@ -89,7 +89,7 @@ def _day_by_day(
     pairings: tuple[str, ...],
     progress: Progress,
 ) -> Iterator[Run]:
-    _adopt(store, release)
+    adopt(store, release)
     for yardstick in YARDSTICKS:
         if yardstick != name:
             for _ in _stored(store, release, yardstick, attacks.load(yardstick), seed, progress):
@@ -246,7 +246,7 @@ def _pairings(pairing: str) -> tuple[str, ...]:
     return (pairing,)
 
 
-def _adopt(store: Store, release: Release) -> None:
+def adopt(store: Store, release: Release) -> None:
     """Keep a release that somebody else published beside the lab's own; the lab knows no truth of it."""
     if store.rows("select 1 from counts.release where release_id = $id", id=release.id):
         return

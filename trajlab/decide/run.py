@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from trajlab.attacks.run import adopt
 from trajlab.decide import EPSILON, NUMBER, PEOPLE, SHARE, TABLE, Finding, Unanswerable
 from trajlab.decide.policy import Policy, PolicyRule
 from trajlab.errors import PolicyError
@@ -83,6 +84,7 @@ def decide(
     """Ask every rule; what the lab has already is used, what is missing is made and kept."""
     seed = whole_number("seed", seed, 0, 2**63 - 1, error=PolicyError)
     asked = Policy.load(policy).excepting(exceptions or {})
+    adopt(lab._store, release)
     steps = Steps(len(asked.rules), lab._progress)
     rows, groups = [], []
     for position, rule in enumerate(asked.rules, 1):
@@ -93,7 +95,8 @@ def decide(
             groups.append(found.groups.with_columns(position=pl.lit(position, pl.Int32)))
     frame = pl.DataFrame(rows, schema_overrides=SCHEMA).with_columns(pl.col("position").cast(pl.Int32))
     verdict = whole(frame)
-    decision_id = "d" + digest(release.id, asked.hash, [rule.exception for rule in asked.rules], seed)
+    out = lab._store.rows("select published_id from study.published order by all")
+    decision_id = "v" + digest(release.id, asked.hash, [rule.exception for rule in asked.rules], seed, out)
     with lab._store.transaction("the decision"):
         _write(lab, decision_id, release, asked, seed, verdict, frame, groups)
     return Decision(decision_id, release.id, asked.name, verdict, frame)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from trajlab.decide import LINKABILITY, SHARE, TABLE, Finding, Unanswerable
+from trajlab.decide import INFERENCE, SHARE, TABLE, Finding, Unanswerable
 from trajlab.decide._published import check_name, truth_of
 from trajlab.errors import MembershipError, PolicyError
 from trajlab.membership.question import SIZES, Question
@@ -36,7 +36,7 @@ class Membership:
     of 100, 1,000 and 10,000 of which there are twice as many, or half of everybody where fewer are there.
     """
 
-    concern: ClassVar[str] = LINKABILITY
+    concern: ClassVar[str] = INFERENCE
     about: ClassVar[str] = TABLE
     unit: ClassVar[str] = SHARE
     limit: ClassVar[str] = "at_most"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from trajlab import attacks
-from trajlab.decide import INFERENCE, SHARE, TABLE, TRUTH, Finding, Unanswerable
+from trajlab.decide import LINKABILITY, SHARE, TABLE, TRUTH, Finding, Unanswerable
 from trajlab.decide._published import truth_of
 from trajlab.decide._recovered import run_attack
 from trajlab.query import step
@@ -24,7 +24,7 @@ class Recovery:
     control is its accuracy for people whom it cannot have recovered (metrics.control).
     """
 
-    concern: ClassVar[str] = INFERENCE
+    concern: ClassVar[str] = LINKABILITY
     about: ClassVar[str] = TABLE
     unit: ClassVar[str] = SHARE
     limit: ClassVar[str] = "at_most"

@@ -23,7 +23,8 @@ METRICS = ("totally_disclosed", "partly_disclosed", "prob_m", "prob_m_above_0.8"
 class Schedule:
     """`metric` of metrics.leak: what the sets of people who share `points` give away of a weekly `timetable`.
 
-    Asked of what is `searched`, see singling_out, over sets of at least `min_k` people.
+    Asked of what is `searched`, see singling_out, over sets of at least `min_k` people. A habit needs two weeks to
+    show in, so a shorter table gives none away.
     """
 
     concern: ClassVar[str] = INFERENCE
@@ -48,6 +49,10 @@ class Schedule:
         return recovered.about(self.searched)
 
     def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
+        if release.slots < 14 * release.slots_per_day:
+            days = release.slots / release.slots_per_day
+            return Finding(0.0, "no weekly habit shows in less than two weeks, which counts as", people=0,
+                           note=f"the table has {days:g} days")  # fmt: skip
         searched = recovered.traces_for(lab, release, self.searched, seed)
         try:
             leak = lab.schedule(self.timetable, searched, points=self.points, min_k=self.min_k, seed=seed)
