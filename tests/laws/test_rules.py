@@ -10,6 +10,7 @@ import pytest
 
 import trajlab as tl
 from trajlab import decide
+from trajlab.attacks.run import adopt
 from trajlab.decide import Finding, Unanswerable
 from trajlab.release import Release
 
@@ -57,6 +58,7 @@ def test_a_table_made_elsewhere_never_passes_for_want_of_the_truth(name, city):
     lab, _ = city
     counts = np.array([[40, 60], [50, 50], [45, 55], [50, 50]] * 15)
     elsewhere = Release.from_matrix(counts, np.array([[0.0, 0.0], [900.0, 0.0]]), slots_per_day=4)
+    adopt(lab._store, elsewhere)
     found = ask(name, lab, elsewhere)
     from_outside = {"smallest_count", "rounding", "epsilon", "differencing"}
     assert isinstance(found, Finding) == (name in from_outside)

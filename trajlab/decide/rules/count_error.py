@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from trajlab.lab import Lab
     from trajlab.release import Release
 
-MEASURES = ("relative_error", "median_relative_error", "hidden_people", "hidden_rows", "invented_rows")
+WORDS = {
+    "relative_error": "published counts are off by",
+    "median_relative_error": "half of the published counts are off by more than",
+    "hidden_people": "of the time of people, the table hides",
+    "hidden_rows": "of the rows with somebody, the table hides",
+    "invented_rows": "of the published rows, nobody is in",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,7 @@ class CountError:
     table: str = "occupancy"
 
     def __post_init__(self) -> None:
-        check_name("measure of counts", self.measure, MEASURES)
+        check_name("measure of counts", self.measure, tuple(WORDS))
         check_name("table", self.table, counts.TABLES)
 
     def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
@@ -43,8 +49,7 @@ class CountError:
         if not len(row) or row["estimate"][0] is None:
             raise Unanswerable(f"the release has no {self.table} to take {self.measure} of")
         estimate, low, high = row.select("estimate", "low", "high").row(0)
-        subject = f"{self.measure.replace('_', ' ')} of published counts is"
-        return Finding(estimate, subject, low, high, note="the interval is over slots")
+        return Finding(estimate, WORDS[self.measure], low, high, note="the interval is over slots")
 
 
 RULE = CountError

@@ -41,7 +41,7 @@ class Differencing:
         beside = f"beside {len(found.beside)} tables that are out" if found.beside else "by itself"
         return Finding(
             float(found.recovered + found.narrow),
-            "of hidden counts come back",
+            "hidden counts that come back are",
             note=f"of {found.hidden:,}, {beside}: {found.recovered:,} exactly, {found.narrow:,} to less than "
             f"{self.width} people",
         )

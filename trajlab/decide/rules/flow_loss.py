@@ -41,7 +41,9 @@ class FlowLoss:
         loss = found.loss(self.measure)
         if loss is None:
             raise Unanswerable(f"no pair of zones counts for {self.measure}: use larger cells as zones")
-        return Finding(loss, f"of {self.measure} flows between zones the table misplaces", note="2 is the most")
+        return Finding(
+            loss, f"of {self.measure} flows between zones, the table loses or misplaces", note="200 % is the most"
+        )
 
 
 RULE = FlowLoss
