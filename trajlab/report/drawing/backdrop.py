@@ -23,7 +23,7 @@ from trajlab.report.drawing.outlines import write_paths
 from trajlab.report.ground import NAMES, Ground, clip, load_places, load_world
 from trajlab.report.markup import Html, tag
 
-MOST_NAMES = 300
+MOST_NAMES = 150
 MOST_TEXT = 1_000_000
 """Characters of outlines behind the cells; a backdrop with more of them loses its smallest corners."""
 FARTHEST = 25_000.0
