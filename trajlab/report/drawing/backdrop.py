@@ -31,7 +31,8 @@ FARTHEST = 25_000.0
 _FINEST = 0.15 * PIXEL
 _LETTER = 0.56
 """Width of a letter / its height, about."""
-_TEXT_SIZE = 13 * PIXEL
+_TEXT_SIZE = 20 * PIXEL
+"""Of names in the drawing itself, which on paper is smaller than on a screen."""
 
 
 @dataclass(frozen=True)
