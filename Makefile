@@ -49,7 +49,7 @@ wheel: $(READY)
 	rm -rf build/wheel
 	$(BIN)/python -m build --wheel --no-isolation --outdir build/wheel . > /dev/null
 	$(PYTHON) -m venv build/wheel/venv
-	build/wheel/venv/bin/python -m pip install --quiet --constraint constraints.txt "$$(ls build/wheel/*.whl)[png]"
+	build/wheel/venv/bin/python -m pip install --quiet --no-compile --constraint constraints.txt "$$(ls build/wheel/*.whl)[png]"
 	cd build/wheel && venv/bin/trajlab demo small --people 40 --days 2 && venv/bin/trajlab sql small/lab.duckdb "select count(*) as releases from report.summary"
 	cd build/wheel && venv/bin/trajlab figure small/lab.duckdb xu2017-fig8a -o fig8a.png
 

@@ -58,6 +58,8 @@ HOMES = pl.DataFrame(
     }
 )
 TINY_BOX = (-9.168738, 38.697476, -9.111244, 38.742517)
+ONE_THREAD = 1
+"""For labs so small that another would never have anything to do: waking it takes a tenth of the time."""
 
 
 def ingest_tiny(path: str | Path = ":memory:") -> tl.Lab:
@@ -90,8 +92,8 @@ def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
         new = Path(path).expanduser()
         assert not new.exists()
         shutil.copy(_tiny_file(), new)
-        return tl.open(path)
-    lab = tl.open()
+        return tl.open(path, threads=ONE_THREAD)
+    lab = tl.open(threads=ONE_THREAD)
     con = lab._store.con
     con.execute(f"attach '{_tiny_file()}' as town (read_only)")
     for (table,) in con.execute(
@@ -121,7 +123,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     """The tiny town with its release, attacked and searched: shared between tests, so only for reading."""
     file = tmp_path_factory.mktemp("town") / "town.duckdb"
     shutil.copy(_once("town.duckdb", _make_town), file)
-    return tl.open(file)
+    return tl.open(file, threads=ONE_THREAD)
 
 
 def _make_town(file: Path) -> None:
@@ -159,7 +161,7 @@ def term(tmp_path_factory: pytest.TempPathFactory) -> tl.Lab:
     """The term, its schedules asked for from true records and from recovered tracks: only for reading."""
     file = tmp_path_factory.mktemp("term") / "term.duckdb"
     shutil.copy(_once("term.duckdb", _make_term), file)
-    return tl.open(file)
+    return tl.open(file, threads=ONE_THREAD)
 
 
 def _make_term(file: Path) -> None:

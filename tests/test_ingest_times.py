@@ -35,19 +35,23 @@ def read(ts: list, tz: str | None = None) -> tuple[dict[int, int], dict[int, str
     return {row[0]: row[2] for row in fixes(con)}, dict(rejected(con))
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "2013-04-01T12:00:00Z", "2013-04-01T12:00:00z", "2013-04-01 12:00:00+00", "2013-04-01T14:00:00+02:00",
-        "2013-04-01 14:00:00 +0200", "2013-04-01T07:00:00.000-05:00", "2013/04/01 12:00:00Z",
-        "2013-04-01 12:00:00 UTC", "2013-04-01 13:00:00 Europe/Lisbon", "2013-04-01 08:00:00 America/La_Paz",
-        "1364817600", "1364817600.0", "1364817600000", "1364817600000000", "1364817600000000000",
-        "  2013-04-01T12:00:00Z ", "2013-04-01 17:00:00 UTC+5", "2013-04-01 09:00:00 GMT-3", "2013-04-01T17:30UTC+05:30",
-        "2013-04-01 07:00:00 Etc/GMT+5", "2013-04-01 17:00:00 +5", "2013-04-01 06:30:00 utc -5:30", "2013-04-01 12:00 GMT",
-    ],
-)  # fmt: skip
-def test_zones_and_epochs_in_text(written):
-    assert read([written]) == ({1: NOON}, {})
+NOON_IN_TEXT = [
+    "2013-04-01T12:00:00Z", "2013-04-01T12:00:00z", "2013-04-01 12:00:00+00", "2013-04-01T14:00:00+02:00",
+    "2013-04-01 14:00:00 +0200", "2013-04-01T07:00:00.000-05:00", "2013/04/01 12:00:00Z",
+    "2013-04-01 12:00:00 UTC", "2013-04-01 13:00:00 Europe/Lisbon", "2013-04-01 08:00:00 America/La_Paz",
+    "1364817600", "1364817600.0", "1364817600000", "1364817600000000", "1364817600000000000",
+    "  2013-04-01T12:00:00Z ", "2013-04-01 17:00:00 UTC+5", "2013-04-01 09:00:00 GMT-3", "2013-04-01T17:30UTC+05:30",
+    "2013-04-01 07:00:00 Etc/GMT+5", "2013-04-01 17:00:00 +5", "2013-04-01 06:30:00 utc -5:30", "2013-04-01 12:00 GMT",
+]  # fmt: skip
+
+
+def test_zones_and_epochs_in_text():
+    """All in one column: every row is read by itself."""
+    instants, reasons = read(NOON_IN_TEXT)
+    assert {written: instants.get(row) for row, written in enumerate(NOON_IN_TEXT, 1)} == dict.fromkeys(
+        NOON_IN_TEXT, NOON
+    )
+    assert reasons == {}
 
 
 @pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
@@ -94,35 +98,37 @@ def test_dates_alone_are_midnights():
     assert read([dt.date(2013, 4, 1)], tz="UTC") == read(["2013-04-01"], tz="UTC") == ({1: NOON - 43_200_000_000}, {})
 
 
-@pytest.mark.parametrize(
-    ("written", "reason"),
-    [
-        ("2013-02-30T00:00:00Z", "time not understood"),
-        ("2013-04-01T24:30:00Z", "time not understood"),
-        ("01/04/2013 12:00", "time not understood"),
-        ("2013-04-01 01:00:00 PM", "time not understood"),
-        ("20130401", "time looks like a date: yyyymmdd"),
-        ("2013040112", "time looks like a date: yyyymmddhh"),
-        ("201304011200", "time looks like a date: yyyymmddhhmm"),
-        ("20130401120000", "time looks like a date: yyyymmddhhmmss"),
-        ("130401", "time looks like a date: yymmdd"),
-        ("41365.5", "time looks like a day number of a spreadsheet"),
-        ("2456384.0", "time too small a number for seconds since 1970"),
-        ("0", "time too small a number for seconds since 1970"),
-        ("infinity", "time not understood"),
-        ("epoch", "time not understood"),
-        ("nan", "time not understood"),
-        ("-1", "time out of range"),
-        ("1969-12-31T23:59:59Z", "time out of range"),
-        ("2101-01-01T00:00:00Z", "time out of range"),
-        ("9999-12-31 00:00:00", "time out of range"),
-        ("20139901120000", "time out of range"),
-        ("", "time missing"),
-        (None, "time missing"),
-    ],
-)
-def test_times_that_cannot_be_used_have_a_reason(written, reason):
-    assert read(["2013-04-01T12:00:00Z", written], tz="UTC") == ({1: NOON}, {2: reason})
+NO_TIMES = {
+    "2013-02-30T00:00:00Z": "time not understood",
+    "2013-04-01T24:30:00Z": "time not understood",
+    "01/04/2013 12:00": "time not understood",
+    "2013-04-01 01:00:00 PM": "time not understood",
+    "20130401": "time looks like a date: yyyymmdd",
+    "2013040112": "time looks like a date: yyyymmddhh",
+    "201304011200": "time looks like a date: yyyymmddhhmm",
+    "20130401120000": "time looks like a date: yyyymmddhhmmss",
+    "130401": "time looks like a date: yymmdd",
+    "41365.5": "time looks like a day number of a spreadsheet",
+    "2456384.0": "time too small a number for seconds since 1970",
+    "0": "time too small a number for seconds since 1970",
+    "infinity": "time not understood",
+    "epoch": "time not understood",
+    "nan": "time not understood",
+    "-1": "time out of range",
+    "1969-12-31T23:59:59Z": "time out of range",
+    "2101-01-01T00:00:00Z": "time out of range",
+    "9999-12-31 00:00:00": "time out of range",
+    "20139901120000": "time out of range",
+    "": "time missing",
+    None: "time missing",
+}
+
+
+def test_times_that_cannot_be_used_have_a_reason():
+    """All in one column, with one that can be used: every row is read by itself."""
+    instants, reasons = read(["2013-04-01T12:00:00Z", *NO_TIMES], tz="UTC")
+    assert instants == {1: NOON}
+    assert {written: reasons.get(row) for row, written in enumerate(NO_TIMES, 2)} == NO_TIMES
 
 
 def test_a_column_without_any_time_is_refused():
@@ -186,12 +192,14 @@ def test_repeated_hours_are_mentioned():
     assert any("1 local times were shown twice" in note for note in done.notes)
 
 
-@pytest.mark.parametrize("zone", [" BST", " IST", "+99:00", " EST5", " xyz1", " Etc/GMT+15", " Europe/Lisboa", "+05:3"])
 @pytest.mark.parametrize("tz", [None, "Europe/Lisbon"])
-def test_zones_that_mean_several_things_or_nothing_are_not_guessed(zone, tz):
-    kept, reasons = read([f"2024-07-01 12:00:00{zone}", "2024-07-01T12:00:00Z"], tz)
-    assert set(kept) == {2}
-    assert reasons == {1: "time zone not understood"}
+def test_zones_that_mean_several_things_or_nothing_are_not_guessed(tz):
+    zones = [" BST", " IST", "+99:00", " EST5", " xyz1", " Etc/GMT+15", " Europe/Lisboa", "+05:3"]
+    kept, reasons = read(["2024-07-01T12:00:00Z", *(f"2024-07-01 12:00:00{zone}" for zone in zones)], tz)
+    assert set(kept) == {1}
+    assert {zone: reasons.get(row) for row, zone in enumerate(zones, 2)} == dict.fromkeys(
+        zones, "time zone not understood"
+    )
 
 
 def test_infinite_times_are_out_of_range_in_every_type():
