@@ -148,6 +148,10 @@ def test_the_demo_writes_a_lab_and_a_report_and_can_be_run_again(tmp_path, capsy
         names = lab.sql("select index_name from report.summary")["index_name"]
         assert {name.partition(":")[0] for name in names} == {"square", "h3", "stations"}
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
+    assert "may be published: fail: do not publish (open-data: " in out
+    assert (
+        main(["verify", str(tmp_path / "demo" / "decision.json"), "--lab", str(tmp_path / "demo" / "lab.duckdb")]) == 0
+    )
 
 
 def test_the_demo_never_overwrites_a_lab_of_yours(tmp_path, capsys):

@@ -82,6 +82,7 @@ def test_every_rule_stands_with_number_interval_limit_yardstick_people_and_answe
         assert f"{verdicts.SIGNS[row['verdict']]} {row['verdict']}" in text
     assert "67%30% to 90%at most 50%–4 peopleworst tenth 100%? review" in text
     assert "without bound (ε)at most 2" in text
+    assert "1 personat least 2" in text
     assert "Why: nobody is alone in a row" in text
     assert "Exception: the town is made up" in text
 

@@ -26,13 +26,14 @@ KNOWN = ("top:2", "points:2", "points:4")
 PROTECTION = "cut:6h"
 LARGER = ("square:1000", "square:1500", "square:2000", "square:3000", "square:4000")
 """What the squares of 500 m become, to see what that protects and what it costs."""
+POLICY = "open-data"
 ZONES = "h3:7"
 EXAMPLES = 3
 """People whose days the report draws: they are simulated."""
 
 
 def run(folder: Path, *, people: int, days: int, seed: int) -> None:
-    """Simulate, ingest, release with three indexes, attack, ask for risks, report; prints each step as it goes."""
+    """Simulate, ingest, release with three indexes, attack, ask for risks, decide, report; prints each step."""
     import polars as pl
 
     from trajlab.lab import open_lab
@@ -58,6 +59,9 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
             _say(began, f"recovered {attacked.people:,} tracks from the counts of {attacked.index} with {attack}")
         _say(began, _singled_out(lab, attacked))
         _say(began, _costs(lab, attacked))
+        decision = lab.decide(attacked, POLICY)
+        _say(began, f"asked whether {attacked.index} may be published: {decision}")
+        lab.certificate(decision, folder / "decision.json")
         report = lab.report(folder / "report.html", example_people=EXAMPLES)
         with pl.Config(
             tbl_cols=-1, tbl_hide_column_data_types=True, tbl_hide_dataframe_shape=True, tbl_width_chars=140
@@ -68,6 +72,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
             print(_recovered(lab))
     print(f"\nThe lab:    {lab_file}")
     print(f"The report: {report}, to open in a browser")
+    print(f"The answer: {folder / 'decision.html'}, of the certificate decision.json beside it")
     print(f"Ask it:     {Path(sys.argv[0])} sql {lab_file} 'from report.summary'")
 
 

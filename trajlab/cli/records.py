@@ -11,7 +11,7 @@ from trajlab.cli.terminal import Commands, lab_options, new_lab_only_if_it_works
 def demo(args: argparse.Namespace) -> None:
     """Simulate a city and go the whole way, from records to a report.
 
-    Writes lab.duckdb, report.html and the simulated input into a folder.
+    Writes lab.duckdb, report.html, a certificate of the decision and the simulated input into a folder.
     """
     from trajlab.demo import run
 

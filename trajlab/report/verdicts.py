@@ -121,7 +121,8 @@ def _table(caption: str, rows: Sequence[Row]) -> Html:
 def _line(row: Row) -> Html:
     within = interval(row)
     number = quantity(row["estimate"], row["unit"])
-    unit = {"people": " people", "epsilon": " (ε)"}.get(row["unit"], "") if row["estimate"] is not None else ""
+    people = " person" if row["estimate"] == 1 else " people"
+    unit = {"people": people, "epsilon": " (ε)"}.get(row["unit"], "") if row["estimate"] is not None else ""
     cells: tuple[list[Child], ...] = (
         [tag("b", number), unit, tag("span", within, cls="within") if within else None],
         [limit(row)],
