@@ -32,6 +32,7 @@ class Scenes:
         shutil.copytree(made, target)
         return target
 
+
 POLICY = """name = "soak"
 [[rule]]
 rule = "contributors"
