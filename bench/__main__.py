@@ -18,6 +18,7 @@ BENCHMARKS = (
     "risk_top",
     "adversaries",
     "membership",
+    "differencing",
     "memory",
     "schedule",
     "utility",

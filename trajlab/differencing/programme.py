@@ -21,9 +21,9 @@ from trajlab.differencing.bounds import UNBOUNDED, Bounds, Ints, Mask, Numbers, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LARGEST = 4000
+LARGEST = 2500
 """Open unknowns of a group beyond which propagation is all that is done."""
-BUDGET = 400_000
+BUDGET = 150_000
 """Open unknowns of all groups together that are solved, the smallest groups first."""
 WHOLE = 60
 """Open unknowns of a group up to which solutions that are no whole numbers are solved again in whole numbers."""

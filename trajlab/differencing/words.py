@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from trajlab.differencing.sums import Sums
     from trajlab.differencing.tables import Block
 
-TERMS = 6
-"""Numbers that a sum is written out with; of more their sum is given."""
+TERMS, MANY = 6, 50
+"""Numbers above 0 that a sum is written out with, of how many at most; else their sum is given."""
 MINUS = " − "
 
 
@@ -74,19 +75,17 @@ class Words:
         return f"{head}{MINUS}{minus}" if minus else head
 
     def _numbers(self, unknowns: np.ndarray, between: str) -> str:
-        low, high = self.bounds.low[unknowns], self.bounds.high[unknowns]
-        some = high > 0
-        if some.sum() <= TERMS:
-            return between.join(map(_span, low[some].tolist(), high[some].tolist())) or (
-                "0" if between != MINUS else ""
-            )
-        return f"{_span(int(low.sum()), int(high.sum()))} in {int(some.sum()):,} others"
+        low, high = self.bounds.low[unknowns].tolist(), self.bounds.high[unknowns].tolist()
+        spans = [_span(a, b) for a, b in zip(low, high, strict=True) if b > 0] if len(low) <= MANY else None
+        if spans is not None and len(spans) <= TERMS:
+            return between.join(spans) or ("0" if between != MINUS else "")
+        return f"{_span(sum(low), sum(high))} in {sum(b > 0 for b in high):,} others"
 
     def _number(self, unknown: int) -> str:
         return _span(int(self.bounds.low[unknown]), int(self.bounds.high[unknown]))
 
     def _block(self, unknown: int) -> int:
-        return int(np.searchsorted(self.sums.offsets, unknown, side="right")) - 1
+        return bisect.bisect_right(self.sums.offsets, unknown) - 1
 
     def _place(self, unknown: int) -> Block:
         return self.blocks[self._block(unknown)]
