@@ -22,6 +22,7 @@ BENCHMARKS = (
     "memory",
     "schedule",
     "utility",
+    "study",
     "report",
 )
 

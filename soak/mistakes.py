@@ -235,6 +235,18 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb --zones h3:7 --sample 0",
         "lab.duckdb --zones h3:7 -o tradeoff.xls",
     ),
+    "recommend": (
+        "",
+        "nothing.duckdb",
+        "lab.duckdb --release r0",
+        "lab.duckdb --risk guess",
+        "lab.duckdb --policy nothing.toml",
+        "lab.duckdb --policy strict --risk top:1",
+        "lab.duckdb --risk top:1 --suppress 0",
+        "lab.duckdb --risk top:1 --slot 7min",
+        "lab.duckdb --risk top:1 --index circle:3",
+        "lab.duckdb --risk top:1 -o recommend.xls",
+    ),
     "sql": (
         "lab.duckdb",
         "lab.duckdb 'selec 1'",

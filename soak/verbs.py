@@ -75,6 +75,12 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
             steps=True,
         ),
     ),
+    "recommend": (
+        Trial(
+            "recommend lab.duckdb --risk top:1 --index square:4000 --slot --suppress 3 --round -o recommend.svg",
+            steps=True,
+        ),
+    ),
     "sql": (Trial("sql lab.duckdb 'select count(*) from records.fix, range(20000)'"),),
     "describe": (Trial("describe counts.occupancy", "files"),),
     "verify": (

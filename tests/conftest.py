@@ -146,6 +146,7 @@ def _make_town(file: Path) -> None:
     lab.differencing(works, least=2)
     lab.decide(release, TINY / "policy.toml")
     lab.study(TINY / "study.toml")
+    lab.recommend(release, risk="top:2", index=[], slot=[], suppress=[], round=[])
     lab.close()
 
 

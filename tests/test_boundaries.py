@@ -98,6 +98,7 @@ MAY_IMPORT = {
         *(
             "study",
             "attacks",
+            "decide.policy",
             "errors",
             "ids",
             "lab",

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from trajlab.risk.run import Risk
     from trajlab.risk.traces import Traces
     from trajlab.schedule import Leak
+    from trajlab.study.recommend import Recommendation
     from trajlab.study.run import Study
     from trajlab.study.whole import WholeStudy
     from trajlab.utility import Utility
@@ -645,6 +646,48 @@ class Lab:
             seed=seed,
             pairing=pairing,
             **settings,
+        )
+
+    def recommend(
+        self,
+        release: Release | str,
+        *,
+        policy: str | Path | None = None,
+        risk: str | None = None,
+        index: Sequence[str] | None = None,
+        slot: Sequence[str | int] | None = None,
+        suppress: Sequence[int] | None = None,
+        round: Sequence[int] | None = None,  # noqa: A002
+        eps: Sequence[float] | None = None,
+        unit: str = "person-day",
+        seed: int = 0,
+        thorough: bool = False,
+    ) -> Recommendation:
+        """The least change of a release that passes a policy: the cheapest three, what each loses, the command for it.
+
+        Without a policy, the frontier: changes that none beats in both risk and loss. `index` and `slot` list larger
+        cells and longer slots, `suppress` thresholds, `round` steps, `eps` those of noise for `unit`, each from weak
+        to strong; by default cells and slots of twice and four times the size, thresholds of 5 to 20 and rounding
+        to 5. `risk` is an attack (xu2017), what is known (points:4) or membership. A higher threshold, coarser
+        rounding or more noise is taken to have no more risk, so most are not measured; `thorough` measures all.
+        The result has `table`, `frontier`, `cheapest`, `chart()` and `save("recommend.png")`; rows are in
+        `metrics.recommendation`.
+        """
+        from trajlab.study.recommend import recommend
+
+        return recommend(
+            self,
+            self._given(release).id,
+            policy=policy,
+            risk=risk,
+            index=index,
+            slot=slot,
+            suppress=suppress,
+            round=round,
+            eps=eps,
+            unit=unit,
+            seed=seed,
+            thorough=thorough,
         )
 
     def utility(

@@ -54,6 +54,7 @@ IN_ORDER = (
     "publish",
     "study",
     "study tradeoff",
+    "recommend",
     "sql",
     "describe",
     "export",

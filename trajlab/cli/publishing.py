@@ -35,6 +35,7 @@ def release(args: argparse.Namespace) -> None:
             outside=args.outside,
             group=parse_group(args.group),
             protect=args.protect,
+            population=args.population,
         )
         summary = lab.sql("select * from report.summary where release_id = $id", id=made.id)
         print(as_lines(summary))
@@ -80,6 +81,7 @@ def _release_options(c: argparse.ArgumentParser) -> None:
         metavar="BY=VALUE",
         help="only the people of one group: home:<index>=<cell>, or a column of `trajlab people` and its value",
     )
+    c.add_argument("--population", metavar="ID", help="the people whom a study pinned, see study.population")
     c.add_argument(
         "--protect",
         nargs="+",

@@ -1,11 +1,12 @@
-"""Commands that vary what is published: a study of factors, and a study of a file."""
+"""Commands that vary what is published: studies, and the least change that passes."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
-from trajlab.cli.terminal import Commands, lab_options, opened, show
+from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show
 from trajlab.errors import StudyError
 from trajlab.report import check_form
 
@@ -116,6 +117,64 @@ def _study_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("-o", "--output", help="where to draw it: study.svg, study.png or study.html")
 
 
+def recommend(args: argparse.Namespace) -> int:
+    """Find the least change of a release that passes a policy, and what it loses.
+
+    Larger cells and longer slots are tried with thresholds, rounding and noise from weak to strong; a stronger one of
+    these is taken to have no more risk, so that most need not be measured. With --policy, the cheapest three that pass
+    and the commands that make them; without, the frontier: changes that none beats in both risk and loss. The command
+    ends with 1 where nothing passes. Everything is stored: study.recommendation, metrics.recommendation.
+    """
+    if args.output:
+        check_form(args.output, "recommend")
+    with opened(args, must_exist=True) as lab:
+        found = lab.recommend(
+            only_release(lab, args.release),
+            policy=args.policy,
+            risk=args.risk,
+            index=args.index,
+            slot=args.slot,
+            suppress=args.suppress,
+            round=args.round,
+            eps=args.eps,
+            unit=args.unit,
+            seed=args.seed,
+            thorough=args.thorough,
+        )
+        print(f"recommendation {found.id}: {found.looked_at} of {found.candidates} changes measured")
+        shown = found.frontier if args.policy is None else found.cheapest
+        show(shown.select("index_name", "slot_minutes", "recipe", "risk", "loss"), "table", 40)
+        if args.policy is not None and not len(shown):
+            print(
+                f"no change that was tried passes {found.policy}: try larger cells, longer slots or higher thresholds"
+            )
+        for command in shown["command"]:
+            print(command.replace(" LAB ", f" {shlex.quote(args.lab)} ", 1))
+        if args.output:
+            print(f"wrote {found.save(args.output)}")
+        return 1 if args.policy is not None and not len(shown) else 0
+
+
+def _recommend_options(c: argparse.ArgumentParser) -> None:
+    lab_options(c)
+    c.add_argument("--release", metavar="ID", help="the release to change (default: the only one in the lab)")
+    c.add_argument("--policy", help="what has to pass: a preset (`trajlab policy --list`) or a TOML file")
+    c.add_argument(
+        "--risk",
+        help="without a policy: an attack, what is known (points:4) or membership (default: xu2017)",
+    )
+    c.add_argument("--index", nargs="*", help="larger cells, the finest first (default: twice and four times the size)")
+    c.add_argument("--slot", nargs="*", help="longer slots (default: twice and four times the length)")
+    c.add_argument("--suppress", nargs="*", type=int, metavar="K", help="thresholds (default: 5 10 15 20)")
+    c.add_argument("--round", nargs="*", type=int, metavar="N", help="steps of rounding (default: 5)")
+    c.add_argument("--eps", nargs="*", type=float, help="ε of geometric noise (default: none)")
+    c.add_argument("--unit", default="person-day", help="what ε is spent on (default: person-day)")
+    c.add_argument("--thorough", action="store_true", help="measure every combination")
+    c.add_argument("--seed", type=int, default=0, help="seed of attacks and adversaries (default: 0)")
+    c.add_argument("-o", "--output", help="where to draw it: recommend.svg, recommend.png or recommend.html")
+
+
 COMMANDS: Commands = {
     study: _study_options,
+    recommend: _recommend_options,
 }

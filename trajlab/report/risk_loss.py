@@ -15,7 +15,7 @@ from trajlab.report.sheets import sheet
 from trajlab.version import __version__
 
 NOTE = (
-    "Each point is a release. Left is less lost, below is less risk; the dotted line joins those that no other "
+    "Each point is a release. Left is less lost, below is less risk; the dashed line joins those that no other "
     "release beats in both. Thin lines are 95% intervals of the risk. Names that find no room are in the table."
 )
 
@@ -92,6 +92,10 @@ def _loss(name: str) -> str:
 def _risk(name: str) -> str:
     """What the risk is, in words: that of an attack, of an adversary or of membership."""
     known, _, attack = name.partition(" on ")
+    if name == "membership":
+        return "Advantage in telling who is in the table"
+    if name.startswith("share of "):
+        return words.upper_first(name)
     if attack:
         return f"Singled out by {known} among tracks recovered by {attack}"
     if ":" in known and known.partition(":")[0] not in ("reference", "release-only"):

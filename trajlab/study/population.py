@@ -20,6 +20,7 @@ from trajlab.errors import StudyError
 from trajlab.ids import digest
 from trajlab.release.grid import records_fingerprint
 from trajlab.release.making import Settings, covered_people, unprotected_settings
+from trajlab.release.truth import unprotected_id
 
 if TYPE_CHECKING:
     from trajlab.progress import Progress
@@ -51,9 +52,24 @@ def find_population(store: Store, releases: Sequence[Settings], progress: Progre
         "select people, left_out, pinned from study.population where population_id = $id", id=population_id
     )
     if not found:
-        _store(store, population_id, asked, *_in_every_release(store, bases, progress))
+        people, left_out, differs = _in_every_release(store, bases, progress)
+        _store(store, population_id, asked, people, left_out, pinned=differs)
         return find_population(store, releases, progress)
     return Population(population_id, *found[0])
+
+
+def pin_people(store: Store, release_id: str) -> str:
+    """The people and days of a release as a population: for others that are to hold the same."""
+    asked = json.dumps({"release_id": release_id})
+    population_id = "p" + digest(asked)
+    if not store.rows("select 1 from study.population where population_id = $id", id=population_id):
+        people = store.frame(
+            "select person, (first_slot // (7 * release.slots_per_day))::integer as week from slots.person "
+            "join counts.release as release using (release_id) where release_id = $id and kept order by person",
+            id=unprotected_id(store, release_id),
+        )
+        _store(store, population_id, asked, people, 0, pinned=True)
+    return population_id
 
 
 def _in_every_release(store: Store, bases: Sequence[Settings], progress: Progress) -> tuple[pl.DataFrame, int, bool]:
@@ -109,7 +125,7 @@ def _draw(store: Store, covered: pl.DataFrame, people: int | None, seed: int) ->
     return covered.filter(pl.col("person").is_in(order[:people])).sort("person")
 
 
-def _store(store: Store, population_id: str, asked: str, people: pl.DataFrame, left_out: int, pinned: bool) -> None:  # noqa: FBT001
+def _store(store: Store, population_id: str, asked: str, people: pl.DataFrame, left_out: int, *, pinned: bool) -> None:
     row = {
         "population_id": population_id,
         "settings": asked,

@@ -88,7 +88,7 @@ class Scatter:
     def _line(self, at: Callable[[float], float], up: Callable[[float], float]) -> list[Html]:
         chosen = sorted({(point.x, point.y) for point in self.points if point.chosen})
         path = "L".join(f"{at(x):.1f} {up(y):.1f}" for x, y in chosen)
-        return [tag("path", d=f"M{path}", cls="rule")] if len(chosen) > 1 else []
+        return [tag("path", d=f"M{path}", cls="scale-line dashed")] if len(chosen) > 1 else []
 
     def _mark(self, point: Point, x: float, y: float, up: Callable[[float], float]) -> Html:
         both_axes = f"{self.upwards}: {words.share(point.y)}\n{self.along}: {words.share(point.x)}"

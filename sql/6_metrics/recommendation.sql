@@ -1,0 +1,21 @@
+-- metrics.recommendation: what each change of a release protects and what it loses, and which are worth it.
+--
+-- Loss is what the table has not in common with the release without protection: its counts spread evenly over the cells
+-- that became one, and taken for every slot within its own, 1 - 2 sum min(told, true) / (sum told + sum true).
+--
+-- grain:      recommendation_id, position
+-- written by: trajlab.study.recommend
+-- columns:
+--   recommendation_id  VARCHAR  the search, see study.recommendation
+--   position           INTEGER  number of the change, by loss, from 1
+--   release_id         VARCHAR  the release that it makes
+--   index_name         VARCHAR  its cells
+--   slot_minutes       DOUBLE   length of its slots
+--   recipe             VARCHAR  protections of its counts, with blanks between; empty where there are none
+--   risk               DOUBLE   its risk; of a policy, the share of rules on privacy that do not pass
+--   loss               DOUBLE   what it loses
+--   verdict            VARCHAR  pass, fail or review; null without a policy
+--   not_beaten         BOOLEAN  whether none of the others has less of both risk and loss
+--   cheapest           INTEGER  1 to 3 for those that pass with the smallest loss; null for others, and for those that do
+--                               more than another one that passes with the same cells and slots
+--   command            VARCHAR  the command that makes it; LAB stands for the file of the lab

@@ -1,0 +1,13 @@
+-- study.recommendation: every search for the least change of a release that passes.
+--
+-- grain:      recommendation_id
+-- written by: trajlab.study.recommend
+-- columns:
+--   recommendation_id  VARCHAR  the search: a digest of everything below but `looked_at`
+--   release_id         VARCHAR  the release that is to change
+--   policy             VARCHAR  name of the policy that has to pass; null where the frontier alone is asked for
+--   risk_name          VARCHAR  what risk is: an attack, an adversary, membership, or rules of the policy
+--   ladders            VARCHAR  JSON: what may change, each from weak to strong
+--   seed               BIGINT   seed of attacks and adversaries
+--   possible_changes   INTEGER  changes that the ladders make, each combination one
+--   looked_at          INTEGER  of these, those whose risk was measured; that of the others follows

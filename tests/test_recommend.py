@@ -1,0 +1,297 @@
+"""The least change that passes: what exhaustive search finds, with fewer measurements."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import trajlab as tl
+from tests.conftest import examples, tiny_lab
+from trajlab.cli import main
+from trajlab.errors import StudyError, UnknownNameError
+from trajlab.release import Release
+from trajlab.study.blur import blur
+from trajlab.study.recommend import Judgement, recommend
+from trajlab.study.search import search, search_everything
+
+
+def falling(shape: tuple[int, ...], levels: int, seed: int) -> np.ndarray:
+    """Random numbers on a grid that never rise along any of its axes."""
+    values = np.random.default_rng(seed).integers(0, levels, shape)
+    for axis in range(len(shape)):
+        values = np.minimum.accumulate(values, axis=axis)
+    return values
+
+
+@examples(200, 2000)
+@given(
+    shape=st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple),
+    levels=st.integers(1, 6),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_the_search_finds_what_trying_everything_finds(shape: tuple[int, ...], levels: int, seed: int) -> None:
+    risk = falling(shape, levels, seed)
+    asked: list[tuple[int, ...]] = []
+
+    def measure(point: tuple[int, ...]) -> float:
+        asked.append(point)
+        return float(risk[point])
+
+    found = search(shape, measure)
+    assert len(asked) == len(set(asked)) == len(found)
+    everything = search_everything(shape, lambda point: float(risk[point]))
+    for point, value in everything.items():  # whatever was not looked at has the risk of a weaker one that was
+        weaker = [found[q] for q in found if all(a <= b for a, b in zip(q, point, strict=True))]
+        assert min(weaker) == value
+    assert frontier(found) == frontier(everything)
+
+
+def frontier(found: dict[tuple[int, ...], float]) -> set[tuple[float, float]]:
+    """Risk beside a loss that grows with every step of strength: what nothing beats."""
+    pairs = {(value, sum((axis + 2) * place for axis, place in enumerate(point))) for point, value in found.items()}
+    return {pair for pair in pairs if not any(q != pair and q[0] <= pair[0] and q[1] <= pair[1] for q in pairs)}
+
+
+def test_a_threshold_on_a_chain_is_found_by_bisection() -> None:
+    for first in range(101):
+        asked: list[int] = []
+
+        def is_unsafe(point: tuple[int, ...], first: int = first, asked: list[int] = asked) -> float:
+            asked.append(point[0])
+            return float(point[0] < first)
+
+        found = search((100,), is_unsafe)
+        assert len(asked) <= 10
+        assert min((point[0] for point, value in found.items() if value == 0), default=100) == first
+
+
+@pytest.fixture(scope="module")
+def lab() -> tl.Lab:
+    lab = tl.open()
+    lab.ingest(tl.simulate(people=60, days=2, seed=4), tz="Europe/Lisbon")
+    return lab
+
+
+@pytest.fixture(scope="module")
+def release(lab: tl.Lab) -> Release:
+    return lab.release("square:2000", "3h")
+
+
+LADDERS = {"index": ["square:4000"], "slot": [], "suppress": [2, 3, 4, 5, 6, 7], "round": [], "eps": []}
+
+
+def least_count(least: int) -> object:
+    """A policy by itself: every published count is of so many people."""
+
+    def judge(release: Release) -> Judgement:
+        small = int((release.counts["people"] < least).sum())
+        return Judgement(small / len(release.counts), safe=not small, verdict="fail" if small else "pass")
+
+    return judge
+
+
+@pytest.mark.parametrize("least", [1, 3])
+def test_the_cheapest_that_pass_are_those_of_exhaustive_search(lab: tl.Lab, release: Release, least: int) -> None:
+    judge = least_count(least)
+    some = recommend(lab, release.id, policy="counts", judge=judge, **LADDERS)  # type: ignore[arg-type]
+    every = recommend(lab, release.id, policy="counts", judge=judge, thorough=True, **LADDERS)  # type: ignore[arg-type]
+    assert every.looked_at == every.candidates == 2 * 7
+    assert some.looked_at < every.looked_at
+    assert some.cheapest["release_id"].to_list() == every.cheapest["release_id"].to_list()
+    assert some.cheapest["loss"][0] == every.table.filter(verdict="pass")["loss"].min()
+    assert set(some.cheapest["verdict"]) == {"pass"}
+
+
+def test_the_frontier_is_that_of_exhaustive_search_and_traces_are_asked_once(lab: tl.Lab, release: Release) -> None:
+    """What is done to counts changes nothing of the traces behind them: no threshold is on the frontier."""
+    some = lab.recommend(release, risk="points:2", **LADDERS)  # type: ignore[arg-type]
+    every = lab.recommend(release, risk="points:2", thorough=True, **LADDERS)  # type: ignore[arg-type]
+    assert some.frontier.drop("position").rows() == every.frontier.drop("position").rows()
+    assert set(some.frontier["recipe"]) == {""}
+    assert some.looked_at < every.looked_at
+    asked = lab.sql("select count(*) as n from study.risk where knowledge = 'points:2' and about = 'traces'")
+    assert asked["n"].item() == 2
+    assert lab.table("metrics.recommendation", recommendation_id=some.id)["cheapest"].null_count() == 14
+
+
+def test_a_row_says_what_it_loses_and_its_command_makes_it(lab: tl.Lab, release: Release) -> None:
+    found = lab.recommend(release, risk="top:1", index=[], slot=["6h"], suppress=[3], round=[5], thorough=True)
+    assert found.table["loss"].to_list() == sorted(found.table["loss"])
+    assert found.table["loss"][0] == 0.0
+    last = found.table.filter(recipe="suppress:3 round:5", slot_minutes=360).row(0, named=True)
+    assert last["command"] == (
+        "trajlab release LAB --index square:2000 --slot 21600s --tz Europe/Lisbon --start 2024-03-04 --days 2 "
+        "--protect suppress:3 round:5"
+    )
+    made = lab.release(
+        "square:2000", "6h", tz="Europe/Lisbon", start="2024-03-04", days=2, protect=["suppress:3", "round:5"]
+    )
+    assert made.id == last["release_id"]
+
+
+def test_the_loss_is_nothing_of_the_same_table_and_what_is_hidden_of_one_with_less(
+    lab: tl.Lab, release: Release
+) -> None:
+    hidden = lab.release("square:2000", "3h", protect=["suppress:3"])
+    told, true = hidden.counts["people"].sum(), release.counts["people"].sum()
+    assert blur(lab._store, hidden.id, release.id) == pytest.approx(1 - 2 * told / (told + true))
+    assert blur(lab._store, release.id, release.id) == 0
+
+
+def test_the_loss_of_larger_cells_and_longer_slots_is_that_of_spreading_them_evenly(
+    lab: tl.Lab, release: Release
+) -> None:
+    coarse = lab.release("square:4000", "6h", protect="suppress:2")
+    store = lab._store
+    ((index_id,),) = store.rows("select index_id from counts.release where release_id = $id", id=release.id)
+    parents = dict(store.rows("select cell, parent_cell from grid.cell where index_id = $id", id=index_id))
+    size = pl.Series(list(parents.values())).value_counts()
+    sizes = dict(size.iter_rows())
+    told = {(slot, cell): people for slot, cell, people in coarse.counts.iter_rows()}
+    true = {(slot, cell): people for slot, cell, people in release.counts.iter_rows()}
+    spread = {
+        (slot, cell): told.get((slot // 2, parents[cell]), 0) / sizes[parents[cell]]
+        for slot, cell in itertools.product(range(release.slots), parents)
+    }
+    both = sum(min(people, true.get(place, 0)) for place, people in spread.items())
+    expected = 1 - 2 * both / (sum(spread.values()) + sum(true.values()))
+    assert blur(store, coarse.id, release.id) == pytest.approx(expected)
+
+
+def test_a_release_that_is_protected_already_becomes_stronger_only(lab: tl.Lab) -> None:
+    mine = lab.release("square:4000", "6h", protect=["suppress:3", "round:5"])
+    found = lab.recommend(mine, risk="top:1", index=[], slot=[], suppress=[2, 3, 4], round=[5, 10], thorough=True)
+    recipes = {"suppress:3 round:5", "suppress:4 round:5", "suppress:3 round:10", "suppress:4 round:10"}
+    assert set(found.table["recipe"]) == recipes
+    assert mine.id in found.table["release_id"].to_list()
+
+
+def test_a_sample_of_people_stays_the_same_people(lab: tl.Lab) -> None:
+    mine = lab.release("square:4000", "6h", people=20, coverage=0.2)
+    found = lab.recommend(mine, risk="top:1", index=["square:8000"], slot=["12h"], suppress=[], round=[], thorough=True)
+    who = lab.sql(
+        "select release_id, list(person order by person) as people from slots.person where kept group by release_id"
+    )
+    people = dict(who.iter_rows())
+    assert {tuple(people[one]) for one in found.table["release_id"]} == {tuple(people[mine.id])}
+
+
+def test_what_leaves_nothing_is_not_recommended(lab: tl.Lab, release: Release) -> None:
+    found = recommend(
+        lab,
+        release.id,
+        policy="counts",
+        judge=least_count(2),
+        index=[],
+        slot=[],
+        suppress=[500],
+        round=[],  # type: ignore[arg-type]
+    )
+    assert found.table["recipe"].to_list() == [""]
+    assert not len(found.cheapest)
+    assert "0 that pass, 1 on the frontier, 2 of 2 measured" in repr(found)
+
+
+def test_a_policy_decides_and_its_utility_floors_are_no_reason_to_protect_more(
+    lab: tl.Lab, release: Release, tmp_path: Path
+) -> None:
+    policy = tmp_path / "small.toml"
+    policy.write_text(SMALL)
+    found = lab.recommend(release, policy=policy, index=["square:4000"], slot=[], suppress=[2, 3, 5], round=[])
+    assert found.cheapest.row(0, named=True)["recipe"] == "suppress:3"
+    assert found.cheapest["risk"][0] == 0
+    assert found.policy == "small"
+    assert found.save(tmp_path / "recommend.html").read_text().count("--protect suppress:3") >= 1
+    assert "What makes small pass" in found.chart()
+    policy.write_text(SMALL + FLOOR)
+    floored = lab.recommend(release, policy=policy, index=["square:4000"], slot=[], suppress=[2, 3, 5], round=[])
+    assert set(floored.table.filter(recipe="suppress:3")["risk"]) == {0.0}  # what guards privacy passes
+    assert not len(floored.cheapest)
+
+
+SMALL = """\
+name = "small"
+title = "Nothing below three"
+
+[[rule]]
+rule = "smallest_count"
+at_least = 3
+"""
+
+FLOOR = """
+[[rule]]
+rule = "count_error"
+at_most = 0.0001
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "told"),
+    [
+        ({"risk": "guess"}, UnknownNameError, "no risk named 'guess'; there are: "),
+        (
+            {"risk": "top:1", "policy": "strict"},
+            StudyError,
+            "a policy says what the risk is: give policy or risk, not both",
+        ),
+        ({"risk": "top:1", "suppress": [2.5]}, StudyError, "suppress is a list of whole numbers above 0, not 2.5"),
+        ({"risk": "top:1", "eps": [0]}, StudyError, "eps is a list of numbers above 0, not 0"),
+        (
+            {"risk": "top:1", "slot": ["4h"]},
+            StudyError,
+            "slots of 240 min do not hold whole slots of 180 min: name multiples",
+        ),
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(
+    lab: tl.Lab, release: Release, asked: dict[str, object], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error, match=re.escape(told)):
+        lab.recommend(release, **asked)  # type: ignore[arg-type]
+
+
+def test_releases_of_others_and_of_groups_cannot_be_made_anew(lab: tl.Lab) -> None:
+    foreign = Release.from_matrix(np.array([[1, 2]] * 8), np.array([[0, 0], [900, 0]]), 4)
+    lab.attack(foreign, "stay")
+    with pytest.raises(StudyError, match=f"release {foreign.id} was made elsewhere: the lab has no records to make"):
+        lab.recommend(foreign.id, risk="top:1")
+    cells = lab.sql("select label from grid.cell").to_series()
+    lab.people(pl.DataFrame({"uid": ["p0000001", "p0000002"], "side": ["east", "east"]}))
+    group = lab.release("square:4000", "6h", group=("side", "east"))
+    with pytest.raises(StudyError, match=f"release {group.id} holds one group: ask for the release of everybody"):
+        lab.recommend(group, risk="top:1")
+    assert len(cells)
+
+
+def lab_release(file: str) -> str:
+    """The release that is to change: the only one of the finest cells and slots as they are."""
+    with tl.open(file) as lab:
+        found = lab.sql(
+            "select release_id from counts.release where index_name = 'square:1000' and slots = 8 and recipe = ''"
+        )
+        return str(found["release_id"].item())
+
+
+def test_the_command_line_shows_the_frontier_and_draws_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "lab.duckdb")
+    with tiny_lab(file) as lab:
+        lab.release("square:1000", "6h")
+    (tmp_path / "small.toml").write_text(SMALL)
+    words = ["recommend", file, "--index", "square:2000", "--slot", "12h", "--suppress", "2", "--round"]
+    drawn = tmp_path / "recommend.svg"
+    assert main([*words, "--risk", "top:1", "-o", str(drawn)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"recommendation a[0-9a-f]{12}: \d of 8 changes measured", out)
+    assert f"trajlab release {file} --index square:1000 --slot 21600s" in out
+    assert drawn.read_text().startswith("<svg")
+    only = lab_release(file)
+    assert main([*words, "--policy", str(tmp_path / "small.toml"), "--release", only]) == 1
+    assert "no change that was tried passes small: try larger cells" in capsys.readouterr().out
+    assert main([*words, "--risk", "top:1", "-o", "recommend.pdf"]) == 2

@@ -1,0 +1,440 @@
+"""The least change that passes: coarser cells, longer slots, thresholds, rounding, noise, and what each loses.
+
+`recommend(lab, release, policy="strict")` looks for the weakest changes that the policy lets through, and gives the
+cheapest three; without a policy, the frontier: changes that none beats in both risk and loss. What may change is a
+ladder from weak to strong. Higher thresholds, coarser rounding and more noise are taken to have no more risk, so that
+most need not be measured. Larger cells and longer slots are all tried: they can make an attack easier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from trajlab import attacks, protect
+from trajlab.decide.policy import Policy
+from trajlab.errors import ProtectionError, StudyError, UnknownNameError
+from trajlab.ids import digest
+from trajlab.query import Query
+from trajlab.release.making import Settings, make_release
+from trajlab.release.slots import slot_seconds
+from trajlab.risk import knowledge
+from trajlab.study.blur import blur
+from trajlab.study.population import pin_people
+from trajlab.study.search import Point, is_weaker, search, search_everything
+
+if TYPE_CHECKING:
+    from trajlab.lab import Lab
+    from trajlab.release import Release
+
+MEMBERSHIP = "membership"
+CHEAPEST = 3
+_SUPPRESS, _ROUND = (5, 10, 15, 20), (5,)
+"""Thresholds and steps of rounding that are tried unless you say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is found of one release: its risk, whether privacy is served, and the verdict of a policy."""
+
+    risk: float
+    safe: bool
+    verdict: str | None = None
+
+
+Judge = Callable[["Release"], Judgement]
+
+
+@dataclass(frozen=True)
+class Ladders:
+    """What may change, each from weak to strong; the first of each is the release as it is."""
+
+    index: tuple[str, ...]
+    slot: tuple[int, ...]
+    suppress: tuple[int, ...]
+    round: tuple[int, ...]
+    eps: tuple[float, ...]
+    unit: str = "person-day"
+    own: tuple[str, ...] = ()
+    """Protections of the release as it is: what stands for the first of each."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.index), len(self.slot), len(self.suppress), len(self.round), len(self.eps))
+
+    def recipe(self, point: Point) -> tuple[str, ...]:
+        """The protections of counts of one point, in their order; 0 stands for none."""
+        _, _, hiding, rounding, noise = point
+        stronger = {
+            "noise": f"noise:geometric:eps={self.eps[noise]:g}:unit={self.unit}" if noise else "",
+            "suppress": f"suppress:{self.suppress[hiding]}" if hiding else "",
+            "round": f"round:{self.round[rounding]}" if rounding else "",
+        }
+        own = {text.partition(":")[0]: text for text in self.own}
+        texts = [stronger[name] or own.get(name, "") for name in stronger]
+        return tuple(protect.name_of(protect.load(text)) for text in texts if text)
+
+
+@dataclass(frozen=True, eq=False)
+class Recommendation:
+    """What was found; its rows in the lab carry `id` as recommendation_id.
+
+    `table` has a row for each change that was measured, with the columns of metrics.recommendation, the smallest loss
+    first; `frontier` those that none beats in both risk and loss, `cheapest` up to three that pass. `candidates` is
+    how many combinations there are, `looked_at` how many had to be measured.
+    """
+
+    id: str
+    release_id: str
+    risk_name: str
+    table: pl.DataFrame
+    candidates: int
+    looked_at: int
+    policy: str | None = None
+
+    @property
+    def frontier(self) -> pl.DataFrame:
+        return self.table.filter("not_beaten")
+
+    @property
+    def cheapest(self) -> pl.DataFrame:
+        return self.table.drop_nulls("cheapest").sort("cheapest")
+
+    def _points(self) -> pl.DataFrame:
+        empty = pl.lit(None, pl.Float64)
+        return self.table.with_columns(
+            low=empty,
+            high=empty,
+            risk_name=pl.lit(self.risk_name),
+            loss_name=pl.lit("Loss: what the table has not in common with the one without protection"),
+        )
+
+    @property
+    def _title(self) -> str:
+        return f"What makes {self.policy} pass" if self.policy else "What protects, and what it loses"
+
+    def chart(self) -> str:
+        """Risk against loss, a labelled point for each change, as the text of an SVG file."""
+        from trajlab.report import risk_loss
+
+        return risk_loss.svg(self._title, self._points())
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chart: `.svg` or `.png` for the drawing alone, `.html` for a page with its numbers."""
+        from trajlab.report import risk_loss, save
+
+        return save(
+            path,
+            "recommend",
+            svg=self.chart,
+            html=lambda: risk_loss.html(self._title, self._points(), self.cheapest["command"].to_list()),
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Recommendation {self.id} for {self.release_id}: {len(self.cheapest)} that pass, "
+            f"{len(self.frontier)} on the frontier, {self.looked_at} of {self.candidates} measured>"
+        )
+
+
+def recommend(
+    lab: Lab,
+    release: str,
+    *,
+    policy: str | Path | None = None,
+    risk: str | None = None,
+    index: Sequence[str] | None = None,
+    slot: Sequence[str | int] | None = None,
+    suppress: Sequence[int] | None = None,
+    round: Sequence[int] | None = None,  # noqa: A002
+    eps: Sequence[float] | None = None,
+    unit: str = "person-day",
+    seed: int = 0,
+    thorough: bool = False,
+    judge: Judge | None = None,
+) -> Recommendation:
+    """Measure changes of a release, from weak to strong, until it is clear which pass with the smallest loss."""
+    if policy is not None and risk is not None:
+        raise StudyError("a policy says what the risk is: give policy or risk, not both")
+    settings = _settings(lab, release)
+    ladders = _ladders(settings, index, slot, suppress, round, eps, unit)
+    name = "share of rules on privacy that do not pass" if policy is not None else risk or "xu2017"
+    label = None if policy is None else policy if judge else Policy.load(policy).name
+    judge = judge or (_by_policy(lab, policy, seed) if policy is not None else _by_risk(lab, name, seed))
+    case = _Case(lab, release, settings, ladders, judge)
+    value = case.is_unsafe if policy is not None else case.risk
+    for first in itertools.product(range(len(ladders.index)), range(len(ladders.slot))):
+        (search_everything if thorough else search)(ladders.shape[2:], partial(_at, value, first))
+    asked = (release, label, name, json.dumps(dataclasses.asdict(ladders), sort_keys=True), seed)
+    return _store(lab, case, asked)
+
+
+def _at(value: Callable[[Point], float], first: Point, rest: Point) -> float:
+    return value((*first, *rest))
+
+
+@dataclass
+class _Case:
+    """The changes that were looked at so far."""
+
+    lab: Lab
+    release_id: str
+    settings: Settings
+    ladders: Ladders
+    judge: Judge
+    found: dict[Point, tuple[Release | None, Judgement]] = field(default_factory=dict)
+
+    def risk(self, point: Point) -> float:
+        """The risk of one change; a table of which nothing is left has none."""
+        if point not in self.found:
+            number = len(self.found) + 1
+            self.lab._progress.say(f"change {number}: {', '.join(self.describe(point))}")
+            try:
+                made = make_release(self.lab._store, self.of(point), self.lab._progress)
+            except ProtectionError as error:
+                if "nothing to publish" not in str(error):
+                    raise
+                self.found[point] = None, Judgement(0.0, safe=True)
+            else:
+                self.found[point] = made, self.judge(made)
+        return self.found[point][1].risk
+
+    def is_unsafe(self, point: Point) -> float:
+        """0 where privacy is served, 1 where it is not: what a policy's verdict is searched by."""
+        self.risk(point)
+        return 0.0 if self.found[point][1].safe else 1.0
+
+    def of(self, point: Point) -> Settings:
+        """The settings of the release that a change makes."""
+        return dataclasses.replace(
+            self.settings,
+            index=self.ladders.index[point[0]],
+            slot=self.ladders.slot[point[1]],
+            protect=self.ladders.recipe(point),
+        )
+
+    def least_that_pass(self) -> list[str]:
+        """Releases that pass, but for those that do more than another one that passes with these cells and slots."""
+        passing = {point: made.id for point, (made, judged) in self.found.items() if made and judged.verdict == "pass"}
+        return [
+            release_id
+            for point, release_id in passing.items()
+            if not any(other != point and other[:2] == point[:2] and is_weaker(other, point) for other in passing)
+        ]
+
+    def describe(self, point: Point) -> list[str]:
+        settings = self.of(point)
+        return [settings.index, f"{settings.slot / 60:g} min", *settings.protect]
+
+
+def _settings(lab: Lab, release_id: str) -> Settings:
+    """The settings of a release without what protects its counts: where every change begins."""
+    found = lab._store.rows(
+        "select made.settings, release.index_name, release.recipe from study.release as made "
+        "join counts.release as release using (release_id) where release_id = $id",
+        id=release_id,
+    )
+    if not found:
+        raise StudyError(f"release {release_id} was made elsewhere: the lab has no records to make another one of")
+    ((text, index, recipe),) = found
+    given = json.loads(text)
+    given |= {
+        "index": index,
+        "box": None if given["box"] is None else tuple(given["box"]),
+        "protect": tuple(recipe.split()),
+    }
+    if given.get("group") is not None:
+        raise StudyError(f"release {release_id} holds one group: ask for the release of everybody")
+    if any(note.startswith("no zone was given") for note in lab.published(release_id).notes):
+        given["tz"] = None  # said again, it would be meant
+    settings = Settings(**given)
+    if settings.min_count > 1:
+        settings = dataclasses.replace(
+            settings, min_count=1, protect=(f"suppress:{settings.min_count}", *settings.protect)
+        )
+    if settings.coverage or settings.people is not None:
+        population = pin_people(lab._store, release_id)
+        settings = dataclasses.replace(settings, coverage=0.0, people=None, population=population)
+    return settings
+
+
+def _ladders(
+    settings: Settings,
+    index: Sequence[str] | None,
+    slot: Sequence[str | int] | None,
+    suppress: Sequence[int] | None,
+    rounding: Sequence[int] | None,
+    eps: Sequence[float] | None,
+    unit: str,
+) -> Ladders:
+    """From the release as it is to the strongest of each kind; what is weaker than it already is, is left out."""
+    own = {protect.name_of(one).partition(":")[0]: one for one in protect.load_recipe(settings.protect)}
+    own_k, own_base = (
+        int(getattr(own[name], word)) if name in own else 0 for name, word in (("suppress", "k"), ("round", "base"))
+    )
+    own_eps = float(own["noise"].eps) if "noise" in own else 0.0
+    unit = own["noise"].unit if "noise" in own else unit
+    for name, given in (("suppress", suppress), ("round", rounding), ("eps", eps)):
+        for number in given or ():
+            whole = name != "eps"
+            if isinstance(number, bool) or not isinstance(number, int if whole else int | float) or not number > 0:
+                raise StudyError(f"{name} is a list of {'whole ' * whole}numbers above 0, not {number!r}")
+    longer = [slot_seconds(one) for one in slot] if slot is not None else _longer(settings.slot)
+    if short := [one for one in longer if one % settings.slot]:
+        raise StudyError(
+            f"slots of {short[0] / 60:g} min do not hold whole slots of {settings.slot / 60:g} min: name multiples"
+        )
+    smaller_eps = sorted({float(one) for one in eps or () if not own_eps or one < own_eps}, reverse=True)
+    made = Ladders(
+        (
+            settings.index,
+            *(one for one in (_coarser(settings.index) if index is None else index) if one != settings.index),
+        ),
+        (settings.slot, *sorted({one for one in longer if one > settings.slot})),
+        (own_k, *sorted({one for one in (suppress if suppress is not None else _SUPPRESS) if one > own_k})),
+        (own_base, *sorted({one for one in (rounding if rounding is not None else _ROUND) if one > own_base})),
+        (own_eps, *smaller_eps),
+        unit,
+        tuple(map(protect.name_of, own.values())),
+    )
+    protect.load_recipe(made.recipe(tuple(places - 1 for places in made.shape)))
+    return made
+
+
+def _coarser(index: str) -> list[str]:
+    """Larger cells of the same kind: squares of twice and four times the side, hexagons of resolutions below."""
+    kind, _, size = index.partition(":")
+    if kind == "square" and size.replace(".", "").isdigit():
+        return [f"square:{float(size) * times:g}" for times in (2, 4)]
+    if kind == "h3" and size.isdigit():
+        return [f"h3:{int(size) - fewer}" for fewer in (1, 2) if int(size) >= fewer]
+    return []
+
+
+def _longer(slot: int) -> list[int]:
+    return [slot * times for times in (2, 4) if 86_400 % (slot * times) == 0]
+
+
+def _by_policy(lab: Lab, policy: str | Path, seed: int) -> Judge:
+    def judge(release: Release) -> Judgement:
+        decision = lab.decide(release, policy, seed=seed)
+        rules = decision.rules.filter((pl.col("concern") != "utility") & pl.col("exception").is_null())
+        failing = int((rules["verdict"] != "pass").sum())
+        return Judgement(failing / max(len(rules), 1), safe=not failing, verdict=decision.verdict)
+
+    return judge
+
+
+def _by_risk(lab: Lab, name: str, seed: int) -> Judge:
+    """An attack by the slots that it recovers, an adversary by whom it singles out, membership by its advantage."""
+    if name in attacks.names():
+
+        def share(release: Release) -> Judgement:
+            run = lab.attack(release, name, seed=seed)
+            scores = lab.sql(
+                "select estimate from report.accuracy where run_id = $id and level = 3 order by pairing desc", id=run.id
+            )
+            return Judgement(float(scores["estimate"][0]), safe=False)
+
+        return share
+    if name == MEMBERSHIP:
+
+        def advantage(release: Release) -> Judgement:
+            found = lab.membership(release, adversary="release-only", seed=seed).table.filter(measure="advantage")
+            return Judgement(float(found["estimate"][-1]), safe=False)
+
+        return advantage
+    if name.partition(":")[0] not in knowledge.names():
+        raise UnknownNameError(
+            "risk", name, [*attacks.names(), MEMBERSHIP, *(f"{kind}:…" for kind in knowledge.names())]
+        )
+    knowledge.load(name)
+
+    def singled_out(release: Release) -> Judgement:
+        return Judgement(lab.risk(release, name, seed=seed).unique_share, safe=False)
+
+    return singled_out
+
+
+def _store(lab: Lab, case: _Case, asked: tuple[Any, ...]) -> Recommendation:
+    from trajlab.report.risk_loss import not_beaten
+
+    store = lab._store
+    recommendation_id = "a" + digest(*asked)
+    finest = dataclasses.replace(case.settings, protect=())
+    finer_id = make_release(store, finest, lab._progress).id
+    rows = []
+    for point, (release, judged) in case.found.items():
+        if release is None:
+            continue
+        settings = case.of(point)
+        rows.append(
+            {
+                "recommendation_id": recommendation_id,
+                "release_id": release.id,
+                "index_name": settings.index,
+                "slot_minutes": settings.slot / 60,
+                "recipe": " ".join(settings.protect),
+                "risk": judged.risk,
+                "loss": blur(store, release.id, finer_id),
+                "verdict": judged.verdict,
+                "command": _command(settings),
+            }
+        )
+    table = pl.DataFrame(rows, schema_overrides={"verdict": pl.String}).sort("loss", "risk", "release_id")
+    least = case.least_that_pass()
+    passing = table.filter(pl.col("release_id").is_in(least))["release_id"].to_list()[:CHEAPEST]
+    places = {release_id: place for place, release_id in enumerate(passing, start=1)}
+    table = table.with_columns(
+        position=pl.int_range(1, len(table) + 1, dtype=pl.Int32),
+        not_beaten=pl.Series(not_beaten(table), dtype=pl.Boolean),
+        cheapest=pl.col("release_id").replace_strict(places, default=None, return_dtype=pl.Int32),
+    )
+    release_id, policy, name, ladders, seed = asked
+    candidates = 1
+    for places_of in case.ladders.shape:
+        candidates *= places_of
+    made = {
+        "recommendation_id": recommendation_id,
+        "release_id": release_id,
+        "policy": policy,
+        "risk_name": name,
+        "ladders": ladders,
+        "seed": seed,
+        "possible_changes": candidates,
+        "looked_at": len(case.found),
+    }
+    with store.transaction("the recommendation"):
+        for query, frame in (
+            ("study.recommendation", pl.DataFrame([made], schema_overrides={"policy": pl.String})),
+            ("metrics.recommendation", table),
+        ):
+            store.clear(Query.load(query), recommendation_id=recommendation_id)
+            store.insert(query, frame)
+    shown = store.relation(Query.load("metrics.recommendation"), recommendation_id=recommendation_id)
+    return Recommendation(
+        recommendation_id, release_id, name, shown.drop("recommendation_id"), candidates, len(case.found), policy
+    )
+
+
+def _command(settings: Settings) -> str:
+    """The command line that makes a release; LAB stands for the file of the lab."""
+    words = ["trajlab", "release", "LAB", "--index", settings.index, "--slot", f"{settings.slot}s"]
+    usual = Settings(index=settings.index, slot=settings.slot)
+    for name in ("fill", "tz", "start", "days", "align", "seed", "outside", "box", "population"):
+        value = getattr(settings, name)
+        if value == getattr(usual, name):
+            continue
+        words.append(f"--{name}")
+        words += [] if value is True else [str(part) for part in value] if name == "box" else [str(value)]
+    words += ["--protect", *settings.protect] if settings.protect else []
+    return shlex.join(words)
