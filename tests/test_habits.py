@@ -13,7 +13,7 @@ from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
 from trajlab.attacks._habits_linking import join_days
 from trajlab.attacks._habits_model import familiarity, first_model, fit, odds
 from trajlab.attacks._habits_profiles import add, entry, profiles
-from trajlab.attacks._habits_votes import agreement, vote
+from trajlab.attacks._habits_votes import agreement, confidence, vote
 from trajlab.release import Release
 
 PER_DAY = 8
@@ -171,6 +171,11 @@ def test_tracks_of_another_restart_are_compared_with_those_most_like_them():
     assert agreement(answer, [answer], [[other]], 3).tolist() == [[1, 1, 1, 0.5], [1, 1, 1, 0.5]]
 
 
+def test_a_track_on_which_samples_differ_is_trusted_less_everywhere():
+    agree = np.array([[1, 1, 1, 1], [1, 1, 0.5, 0.5]], dtype=np.float32)
+    assert confidence(agree).tolist() == [[1, 1, 1, 1], [0.5625, 0.5625, 0.28125, 0.28125]]
+
+
 @pytest.fixture(scope="module")
 def city():
     """A lab whose release was attacked by an attack that says how sure it is, and by one that does not."""
@@ -209,9 +214,9 @@ def test_the_reliability_curve_is_that_of_an_obvious_loop(city):
             run=run, pairing=pairing,
         ).rows()  # fmt: skip
         classes = {}
-        for confidence, right in guesses:
-            surer = sum(other > confidence for other, _ in guesses)
-            classes.setdefault(10 - 10 * surer // len(guesses), []).append((confidence, right))
+        for sure, right in guesses:
+            surer = sum(other > sure for other, _ in guesses)
+            classes.setdefault(10 - 10 * surer // len(guesses), []).append((sure, right))
         expected = {decile: (len(some), *np.mean(some, axis=0)) for decile, some in classes.items()}
         curve = city.sql(
             "select decile, positions, confidence, accuracy from metrics.confidence "

@@ -3,7 +3,8 @@
 In every slot each track gets the cell in which most of its samples are, as far as the counts
 allow: an assignment. A track on which all samples agree keeps its cell, so the assignment is
 among the others alone. How sure the answer is follows from how many samples agree with it: those of
-the restart that it is of, and those of the others, where the track most like it is looked at.
+the restart that it is of, and those of the others, where the track most like it is looked at. A slot on which
+all agree is still wrong where the rest of its track is a mixture of people, so the whole track counts as well.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from trajlab.attacks._habits_model import Cells
 
 Shares = npt.NDArray[np.float32]
 
+WHOLE = 2
+"""The power with which agreement on a whole track counts. Shares alone are too sure of themselves: what one restart
+takes for a person, others do too. Chosen on StudentLife and a simulated city, see docs/habits.md."""
+
 
 def vote(samples: list[Cells]) -> Cells:
     """The tracks that agree with the samples most, slot by slot."""
@@ -29,6 +34,12 @@ def vote(samples: list[Cells]) -> Cells:
         if len(unsure):
             answer[unsure, slot] = _elect(cells[unsure])
     return answer
+
+
+def confidence(agree: Shares) -> Shares:
+    """How sure the answer is of each position: the share that agrees there, times that of the whole track, squared."""
+    sure: Shares = agree * agree.mean(axis=1, keepdims=True) ** WHOLE
+    return sure
 
 
 def agreement(answer: Cells, samples: list[Cells], others: list[list[Cells]], places: int) -> Shares:

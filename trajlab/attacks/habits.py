@@ -64,7 +64,7 @@ class Habits:
 
     def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
         from trajlab.attacks._habits_model import first_model
-        from trajlab.attacks._habits_votes import agreement, vote
+        from trajlab.attacks._habits_votes import agreement, confidence, vote
 
         release.require(*self.requires)
         begin = DSilva2024().recover(release, rng, log)
@@ -77,7 +77,7 @@ class Habits:
         best = max(range(self.restarts), key=lambda number: runs[number][0])
         samples, others = runs[best][1], [other for number, (_, other) in enumerate(runs) if number != best]
         answer = vote(samples)
-        log.confidence = agreement(answer, samples, others, city.places)
+        log.confidence = confidence(agreement(answer, samples, others, city.places))
         return city.as_listed(answer.astype(np.int64))
 
     def _anneal(self, city: City, begin: Cells, model: Model, seed: int) -> tuple[float, list[Cells]]:

@@ -27,8 +27,8 @@ TERMS = {
     "the counts force it (stay). What an attack gets beyond them, it has learned about people.",
     "Control": "The same tracks, paired with people who are not meant: people who are not in the release, or where "
     "there are too few of them, the half of its people that tracks were not taken for. What chance alone gives.",
-    "Confidence": "How many of an attack's own samples agree with a position that it recovered. It is told without "
-    "the truth; the share of such positions that is right stands beside it.",
+    "Confidence": "How sure an attack is of a position, by how many of its own samples agree with it and with the rest "
+    "of the track. It is told without the truth; the share of such positions that is right stands beside it.",
     "Unique and distinct": "By the set of the one to five most frequent cells. Unique: share of tracks whose set no "
     "other track has. Distinct: number of different sets, divided by the number of tracks.",
     "Optimality gap": "How much less than the matching that an attack found any matching could cost at most, "
