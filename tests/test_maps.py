@@ -273,3 +273,12 @@ def test_a_large_backdrop_loses_corners_before_it_fills_the_page() -> None:
         extent(-9.14, 38.73), ground.Ground({"line": np.array([wave], dtype=object)}), ground.Ground().places
     )
     assert 1_000 < len(page.drawing) < backdrop.MOST_TEXT + 1_000
+
+
+def test_the_style_of_the_ground_leaves_lines_of_charts_alone() -> None:
+    """Charts have lines and areas too: what is said of those of the ground is said inside it."""
+    sheet = MAP_SCRIPT.parents[1].joinpath("style.css").read_text(encoding="utf-8")
+    kinds = re.findall(r"([^,{}\s][^,{}]*\.(?:sea|land|lake|shore|border|area|line)\b)(?=[^{}]*\{)", sheet)
+    loose = [kind for kind in kinds if not kind.strip().startswith(("#ground", "#names", ".narrow"))]
+    assert len(kinds) >= 8
+    assert loose == []
