@@ -253,8 +253,15 @@ def test_every_release_holds_the_same_people_whatever_its_slots(tmp_path: Path) 
 def test_a_sample_is_drawn_of_those_whom_every_release_covers(tmp_path: Path) -> None:
     lab = scattered()
     text = 'index = "square:1000"\nslot = ["6h", "24h"]\nadversary = "top:1"\n[release]\ncoverage = 0.5\npeople = '
-    (tmp_path / "one.toml").write_text(text + "1")
-    assert lab.study(tmp_path / "one.toml").people == 1
+    (tmp_path / "one.toml").write_text(f"seed = 1\n{text}1")  # of all three, the lottery would draw cleo
+    found = lab.study(tmp_path / "one.toml")
+    assert found.people == 1
+    kept = lab.sql(
+        "select distinct uid from slots.person join records.person using (person) "
+        "where kept and release_id in (select unnest($ids))",
+        ids=found.table["release_id"].unique().to_list(),
+    )
+    assert kept["uid"].to_list() in (["ana"], ["ben"])  # never cleo, and the same one at either length
     (tmp_path / "three.toml").write_text(text + "3")
     told = "people=3 were asked for, and only 2 are in every release of the study: ask for fewer, or lower coverage"
     with pytest.raises(StudyError, match=told):
