@@ -22,7 +22,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import jensenshannon
 
 from trajlab import attacks
-from trajlab.attacks import Online, StepLog, load
+from trajlab.attacks import Online, StepLog, _small, load
+from trajlab.attacks._city import City
 from trajlab.attacks._similarity import Alike
 from trajlab.errors import AttackError
 from trajlab.matching import assignment, sifting
@@ -33,21 +34,31 @@ some = examples(few=8, many=50)
 
 
 @contextmanager
-def whole():
+def small():
+    """Whole days in one compiled loop, as few people are."""
     yield
+
+
+@contextmanager
+def whole():
+    """Slot after slot, each of them solved whole."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_small, "FEW", 0)
+        yield
 
 
 @contextmanager
 def sifted():
     """Even a handful of pairs is solved in the way of large problems."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_small, "FEW", 0)
         patch.setattr(sifting, "WHOLE", 6)
         patch.setattr(assignment, "WHOLE", 0)
         patch.setattr(assignment, "RUN", 3)
         yield
 
 
-both_ways = pytest.mark.parametrize("way", [whole, sifted])
+every_way = pytest.mark.parametrize("way", [small, whole, sifted])
 
 
 def published(truth, xy, slots_per_day, start="2024-01-01"):
@@ -161,7 +172,7 @@ def check_steps(release, tracks, log, expects, lookback):
 # Every step is optimal
 
 
-@both_ways
+@every_way
 @some
 @given(release=releases(), night_hours=st.sampled_from([0, 6, 7.5, 24]), seed=st.integers(0, 9))
 def test_every_step_of_xu2017_is_the_best_by_the_papers_formulas(way, release, night_hours, seed):
@@ -174,7 +185,7 @@ def test_every_step_of_xu2017_is_the_best_by_the_papers_formulas(way, release, n
     check_steps(release, tracks, log, expects, lookback=1)
 
 
-@both_ways
+@every_way
 @some
 @given(release=releases(), lookback=st.sampled_from([1, 2, 3, 9]), seed=st.integers(0, 9))
 def test_every_step_of_dsilva2024_is_the_best_by_the_papers_formulas(way, release, lookback, seed):
@@ -185,6 +196,37 @@ def test_every_step_of_dsilva2024_is_the_best_by_the_papers_formulas(way, releas
         return dsilva_expects(release, *state)
 
     check_steps(release, tracks, log, expects, lookback)
+
+
+@pytest.mark.parametrize("name", ["xu2017", "dsilva2024"])
+@some
+@given(release=releases(), seed=st.integers(0, 9))
+def test_a_day_in_one_loop_has_the_same_tracks_and_proof_as_slot_after_slot(name, release, seed):
+    found = []
+    for way in (small, whole):
+        with way():
+            tracks, log = recover(load(name), release, seed)
+        found.append((tracks.tolist(), sorted(log.steps, key=lambda step: step.slot)))
+    assert found[0][0] == found[1][0]
+    for ours, theirs in zip(found[0][1], found[1][1], strict=True):
+        told = ("slot", "stage", "sources", "sinks")
+        assert [getattr(ours, each) for each in told] == [getattr(theirs, each) for each in told]
+        assert ours.cost == pytest.approx(theirs.cost)
+        assert ours.bound == pytest.approx(theirs.bound, abs=0.01)
+
+
+def test_counts_that_are_not_exact_or_too_many_people_go_slot_after_slot():
+    release = week(days=2)
+    city = City(release, 6.0, 0)
+    assert _small.is_small(city)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_small, "FEW", release.people - 1)
+        assert not _small.is_small(city)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_small, "ROOM", release.people * len(release.cells) - 1)
+        assert not _small.is_small(city)
+    city.exact = False
+    assert not _small.is_small(city)
 
 
 def week(seed=0, people=30, cells=25, days=5, per_day=8, stray=0.3):

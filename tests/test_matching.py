@@ -23,6 +23,7 @@ from trajlab.matching import (
     assignment,
     auction,
     nearest_first,
+    network,
     one_blas_thread,
     plane,
     sifting,
@@ -238,6 +239,34 @@ def test_no_pair_below_its_prices_is_passed_over(most, problem, seed):
         assert np.isfinite(found[over < -1e-6]).all()
     below = over.min(axis=1) < -1e-6
     assert found.min(axis=1)[below] == pytest.approx(over.min(axis=1)[below])
+
+
+@st.composite
+def balanced(draw):
+    """Whole costs, rows × columns, with as much demand as supply; some of them huge, many of them equal."""
+    rows, columns = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    cost = rng.integers(0, draw(st.sampled_from([1, 3, 50, 2**40])), (rows, columns))
+    supply = rng.integers(1, 5, rows) + columns
+    demand = 1 + rng.multinomial(supply.sum() - columns, np.full(columns, 1 / columns))
+    return cost, supply, demand
+
+
+@some
+@given(problem=balanced())
+def test_the_network_simplex_finds_what_the_hungarian_method_finds_and_its_prices_prove_it(problem):
+    cost, supply, demand = problem
+    tree, rows = network.solve(cost, supply, demand), len(supply)
+    u, v = -tree.price[:rows], tree.price[rows:-1]
+    moved = np.zeros(cost.shape, dtype=np.int64)
+    for node in np.flatnonzero(tree.flow[:-1]):
+        row, column = sorted((node, tree.parent[node]))
+        moved[row, column - rows] = tree.flow[node]
+    assert np.array_equal(moved.sum(axis=1), supply)
+    assert np.array_equal(moved.sum(axis=0), demand)
+    assert (cost >= u[:, None] + v).all()
+    assert (moved * cost).sum() == supply @ u + demand @ v
+    assert (moved * cost).sum() == hungarian(np.repeat(np.repeat(cost, supply, axis=0), demand, axis=1))
 
 
 # Equal answers. With the preference an answer is the only one but for chances of about one in ten

@@ -49,7 +49,7 @@ class City:
         lattice = np.rint((xy[self.order] - low) / self.step).astype(np.int64)
         self.x, self.y = lattice[:, 0].copy(), lattice[:, 1].copy()
         self.reach = 3.0 * float(np.hypot(*(xy.max(axis=0) - low)))
-        self._span = 4 * int(lattice.max(initial=1)) + 1
+        self.span = 4 * int(lattice.max(initial=1)) + 1
         self.cells = len(self.order)
         self.people = release.people
         self._know(release)
@@ -60,7 +60,7 @@ class City:
             self.cell_keys = np.append(self.cell_keys, keys(seed, [-1], [-1]))
         self.track_keys: Keys = keys(seed, np.arange(self.people))
         self.codes = self._code(self.x, self.y)
-        self._by_code = np.argsort(self.codes, kind="stable")
+        self.by_code = np.argsort(self.codes, kind="stable")
         self.xy = self.points(self.codes)
         seconds = 86_400 // self.slots_per_day
         first = int(dt.timedelta(hours=release.start.hour, minutes=release.start.minute).total_seconds())
@@ -99,18 +99,18 @@ class City:
 
     def points(self, code: Ints) -> Floats:
         """Lattice points in metres."""
-        x = (code + self._span // 2) // self._span
-        metres: Floats = np.column_stack([x, code - x * self._span]) * self.step
+        x = (code + self.span // 2) // self.span
+        metres: Floats = np.column_stack([x, code - x * self.span]) * self.step
         return metres
 
     def _code(self, x: Ints, y: Ints) -> Ints:
         """One number for a lattice point up to a city's width outside it."""
-        return x * self._span + y
+        return x * self.span + y
 
     def cell_at(self, code: Ints) -> Ints:
         """The cell that stands at each lattice point, or -1."""
-        at = np.searchsorted(self.codes, code, sorter=self._by_code)
-        cell = self._by_code[np.minimum(at, self.cells - 1)]
+        at = np.searchsorted(self.codes, code, sorter=self.by_code)
+        cell = self.by_code[np.minimum(at, self.cells - 1)]
         return np.where(self.codes[cell] == code, cell, -1)
 
     def chance(self, day: int) -> np.random.Generator:

@@ -13,6 +13,7 @@ from trajlab.attacks import Tracks
 from trajlab.attacks._city import City, Ints
 from trajlab.attacks._daily import Day, Successors
 from trajlab.attacks._linking import keep_apart, link
+from trajlab.attacks._small import is_small, walk
 from trajlab.attacks._steps import StepLog, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
@@ -79,6 +80,8 @@ class DSilva2024:
                 yield city.as_listed(today)
 
     def _day(self, city: City, number: int, habit: Successors, log: StepLog, threads: int) -> Ints:
+        if is_small(city):
+            return walk(city, number, log, np.arange(city.slots_per_day) == 0, habit)
         day = Day(city, number, log, threads=threads)
         tracks = [day.first()]
         for slot in range(day.slots - 1):

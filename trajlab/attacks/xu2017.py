@@ -13,6 +13,7 @@ from trajlab.attacks import Tracks
 from trajlab.attacks._city import City, Ints, check_hours
 from trajlab.attacks._daily import Day
 from trajlab.attacks._linking import keep_apart, link
+from trajlab.attacks._small import is_small, walk
 from trajlab.attacks._steps import StepLog, link_cost
 from trajlab.errors import AttackError
 from trajlab.matching import one_blas_thread
@@ -77,6 +78,8 @@ class Xu2017:
         return city.as_listed(tracks)
 
     def _day(self, city: City, number: int, log: StepLog) -> Ints:
+        if is_small(city) and not self.direct_link_below:
+            return walk(city, number, log, city.is_night | (np.arange(city.slots_per_day) == 0), None)
         day = Day(city, number, log, link_below=self.direct_link_below)
         tracks = [day.first()]
         for slot in range(day.slots - 1):
