@@ -6,7 +6,7 @@
 -- columns:
 --   index_id     UBIGINT  the index, see grid.index
 --   cell         UBIGINT  cell id, unique within its index
---   label        VARCHAR  what people call the cell: station, zone or place name, H3 address, column and row
+--   label        VARCHAR  what people call the cell: station, zone or place name, H3 address, grid code, column and row
 --   lng          DOUBLE   longitude of a point inside the cell; null for a place without coordinates
 --   lat          DOUBLE   latitude of that point
 --   x            DOUBLE   metres east of the index's centre, in an equal-area projection

@@ -77,6 +77,8 @@ def cells(index: str) -> str:
     size = rest.rpartition(":")[2]
     if kind == "square" and rest:
         return f"Squares of {metres(float(rest))}" if _is_number(rest) else f"Squares, {rest}"
+    if kind == "inspire" and _is_number(rest):
+        return f"European grid cells of {metres(float(rest))}"
     if kind == "h3" and rest:
         return f"H3 hexagons of resolution {rest}"
     if kind == "stations":
@@ -89,7 +91,7 @@ def cells(index: str) -> str:
 
 def lower_first(name: str) -> str:
     """The name of a release inside a sentence."""
-    return name if name.startswith("H3") else name[:1].lower() + name[1:]
+    return name if name.startswith(("H3", "European")) else name[:1].lower() + name[1:]
 
 
 def upper_first(sentence: str) -> str:

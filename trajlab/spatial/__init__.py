@@ -4,6 +4,7 @@ An index kind is a module of this package that defines `INDEX`, a class called
 with the text after the colon of a spec and the `StudyArea`: `build("square:500", area)`
 calls `square.INDEX("500", area)`. Nothing has to be registered. `EXAMPLES` in the
 same module lists arguments to try the kind with; the laws below are checked on them.
+A kind that knows only a part of the globe says which, `COVERS = (west, south, east, north)`.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class SpatialIndex(Protocol):
     def area_km2(self, cells: Cells) -> Degrees: ...
 
     def label(self, cells: Cells) -> list[str]:
-        """What a person calls each cell: a station, zone or place id, `column,row`, an H3 string."""
+        """What a person calls each cell: a station, zone or place id, `column,row`, an H3 string, a grid code."""
         ...
 
 

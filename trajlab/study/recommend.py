@@ -28,6 +28,7 @@ from trajlab.query import Query
 from trajlab.release.making import Settings, make_release
 from trajlab.release.slots import slot_seconds
 from trajlab.risk import knowledge
+from trajlab.spatial import inspire
 from trajlab.study.blur import blur
 from trajlab.study.population import pin_people
 from trajlab.study.search import Point, is_weaker, search, search_everything
@@ -311,10 +312,16 @@ def _ladders(
 
 
 def _coarser(index: str) -> list[str]:
-    """Larger cells of the same kind: squares of twice and four times the side, hexagons of resolutions below."""
+    """Larger cells of the same kind: squares of twice and four times the side, hexagons of resolutions below.
+
+    Of the European grid, its next sides in powers of ten.
+    """
     kind, _, size = index.partition(":")
     if kind == "square" and size.replace(".", "").isdigit():
         return [f"square:{float(size) * times:g}" for times in (2, 4)]
+    if kind == "inspire" and size.isdigit():
+        larger = (10 ** len(size), 10 ** (len(size) + 1))
+        return [f"inspire:{side}" for side in larger if side <= inspire.LARGEST]
     if kind == "h3" and size.isdigit():
         return [f"h3:{int(size) - fewer}" for fewer in (1, 2) if int(size) >= fewer]
     return []
