@@ -89,6 +89,7 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     ),
     "export": (
         Trial("export lab.duckdb tables", "asked", makes="tables"),
+        Trial("export lab.duckdb shapes --publishable --geo", makes="shapes"),
         Trial("export lab.duckdb published --publishable --format csv", makes="published"),
         Trial("export lab.duckdb published --publishable --policy own.toml", "decided", makes="published", steps=True),
     ),

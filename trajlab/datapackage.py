@@ -11,6 +11,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from trajlab import geoparquet
 from trajlab.query import Query
 from trajlab.report import words
 from trajlab.version import __version__
@@ -41,8 +42,12 @@ def describe(
     *,
     cube: str | None = None,
     decision: Mapping[str, Any] | None = None,
+    geo: bool = False,
 ) -> str:
-    """The descriptor of these files as JSON; `release` is the row of counts.release, `decision` what a policy says."""
+    """The descriptor of these files as JSON; `release` is the row of counts.release, `decision` what a policy says.
+
+    With `geo`, tables about cells have a column with their shape.
+    """
     cells, slots = words.lower_first(words.cells(release["index_name"])), words.span(release["slot_seconds"])
     package: dict[str, Any] = {
         "$schema": f"{PROFILES}/datapackage.json",
@@ -51,7 +56,7 @@ def describe(
         "description": _protection(release),
         "release": {key: _plain(value) for key, value in release.items() if key != "index_id"},
         "made_with": {"trajlab": __version__},
-        "resources": [_resource(file) for file in files],
+        "resources": [_resource(file, geo=geo) for file in files],
     }
     if decision is not None:
         package["decision"] = dict(decision)
@@ -70,7 +75,7 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 
-def _resource(file: Path) -> dict[str, Any]:
+def _resource(file: Path, *, geo: bool) -> dict[str, Any]:
     query, form = Query.load(file.stem), file.suffix.removeprefix(".")
     with file.open("rb") as content:
         hashed = hashlib.file_digest(content, "sha256").hexdigest()
@@ -86,16 +91,18 @@ def _resource(file: Path) -> dict[str, Any]:
         **({"encoding": "utf-8"} if form == "csv" else {}),
         "bytes": file.stat().st_size,
         "hash": f"sha256:{hashed}",
-        "schema": _schema(query, form),
+        "schema": _schema(query, form, geo=geo and query.table in geoparquet.TABLES),
     }
 
 
-def _schema(query: Query, form: str) -> dict[str, Any]:
+def _schema(query: Query, form: str, *, geo: bool) -> dict[str, Any]:
     fields: list[dict[str, str]] = []
     for column in query.columns:
         field = {"name": column.name, "type": TYPES[column.type], "description": column.meaning}
         if column.type == "TIMESTAMP" and form == "csv":
             field["format"] = "%Y-%m-%d %H:%M:%S"
         fields.append(field)
+    if geo:
+        fields.append({"name": geoparquet.COLUMN, "type": "any", "description": geoparquet.MEANING})
     key = {"primaryKey": list(query.grain)} if query.grain else {}
     return {"$schema": f"{PROFILES}/tableschema.json", "fields": fields, **key}

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajlab import datapackage, plain
+from trajlab import datapackage, geoparquet, plain
 from trajlab.cubes import TABLES, Cube, load_cube
 from trajlab.engine.duckdb import translate_errors
 from trajlab.errors import LabError, RefusedError, ReleaseError, UnknownNameError
@@ -50,13 +50,17 @@ def export(
     release: str | None,
     cube: str | None = None,
     decision: Mapping[str, Any] | None = None,
+    geo: bool = False,
 ) -> Exported:
     """Write `schema.table.<form>` for each table, in the order of its key; all files or none.
 
-    CSV is read by spreadsheets: text that begins like a formula begins with an apostrophe there.
+    With `geo`, tables about cells are GeoParquet (`geoparquet.TABLES`). CSV is read by spreadsheets: text that
+    begins like a formula begins with an apostrophe there.
     """
     if form not in FORMS:
         raise UnknownNameError("format", form, FORMS)
+    if geo and form != "parquet":
+        raise LabError(f"shapes are written as GeoParquet: leave out geo, or the format {form}")
     if release is not None and not publishable:
         raise LabError("a release is exported with publishable: without it every table of the lab is, whole")
     if cube is not None and (release is not None or not publishable):
@@ -71,9 +75,9 @@ def export(
         tables = [q for q in tables if (q.table in OF_A_CUBE if found else q.table not in CUBES)]
     with scratch_folder(folder) as scratch:
         for query in tables:
-            _write(store, query, scratch / f"{query.table}.{form}", chosen, cube)
+            _write(store, query, scratch / f"{query.table}.{form}", chosen, cube, geo=geo)
         if chosen is not None:
-            _write_metadata(store, scratch, chosen, cube, decision)
+            _write_metadata(store, scratch, chosen, cube, decision, geo=geo)
         if folder.exists():
             _fill(folder, scratch)
         else:
@@ -113,10 +117,10 @@ def let_out(lab: Lab, folder: Path, release: str | None, policy: str | Path | Po
 
 
 def _write_metadata(
-    store: Store, folder: Path, release: str, cube: str | None, decision: Mapping[str, Any] | None
+    store: Store, folder: Path, release: str, cube: str | None, decision: Mapping[str, Any] | None, *, geo: bool
 ) -> None:
     (row,) = store.frame("from counts.release where release_id = $id", id=release).to_dicts()
-    text = datapackage.describe(sorted(folder.iterdir()), row, cube=cube, decision=decision)
+    text = datapackage.describe(sorted(folder.iterdir()), row, cube=cube, decision=decision, geo=geo)
     (folder / datapackage.NAME).write_text(text, encoding="utf-8")
 
 
@@ -206,7 +210,7 @@ def _cube_notes(cube: Cube) -> Iterator[str]:
     yield from cube.notes
 
 
-def _write(store: Store, query: Query, file: Path, release: str | None, cube: str | None) -> None:
+def _write(store: Store, query: Query, file: Path, release: str | None, cube: str | None, *, geo: bool) -> None:
     """A whole table, or the rows that belong to a release or a cube; of its cells those that have a count."""
     form = file.suffix.removeprefix(".")
     columns = {column.name: column.type for column in query.columns}
@@ -214,11 +218,16 @@ def _write(store: Store, query: Query, file: Path, release: str | None, cube: st
     rows = query.table if release is None else f"({_rows(query.table, of_cube=of_cube)})"
     listed = plain.spelled("exported", columns) if form == "csv" else "exported.*"
     order = f"order by {', '.join(f'exported.{name}' for name in query.grain)}" if query.grain else ""
-    params = {"file": str(file)} | ({} if release is None else {"release_id": release})
+    params = {} if release is None else {"release_id": release}
     params |= {"cube_id": str(cube)} if of_cube else {}
     with translate_errors(f"exporting {query.table}"):
+        if geo and query.table in geoparquet.TABLES:
+            cells = "grid.cell" if release is None else f"({_rows('grid.cell', of_cube=cube is not None)})"
+            geoparquet.write_file(store, query, file, rows, cells, **params)
+            return
         store.execute(
             f"copy (select {listed} from {rows} as exported {order}) to $file (format {form})",  # noqa: S608
+            file=str(file),
             **params,
         )
 

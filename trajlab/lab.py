@@ -860,6 +860,17 @@ class Lab:
         with translate_errors(f"reading {name}"):
             return self._store.relation(query, **params)
 
+    def geo(self, name: str, **params: object) -> Any:
+        """A relation about cells as a GeoDataFrame, where geopandas is installed; `params` as of `table`.
+
+        A cell has its outline, a flow the line between the points of its cells, people who stay the point.
+        """
+        from trajlab.geoparquet import load_frame
+
+        query = Query.load(name)
+        with translate_errors(f"reading {name}"):
+            return load_frame(self._store, query, **params)
+
     def sql(self, query: str, /, **params: object) -> pl.DataFrame:
         """The answer to one SELECT over the lab's tables; `$name` in it takes the value `name=`."""
         from trajlab import answer
@@ -905,6 +916,7 @@ class Lab:
         release: Release | str | None = None,
         cube: Cube | str | None = None,
         policy: str | Path | Policy | None = None,
+        geo: bool = False,
     ) -> Exported:
         """Copy the lab's tables to files; `publishable` only those that hold nobody's trace, of one release.
 
@@ -914,6 +926,8 @@ class Lab:
         first, and nothing is written unless it passes (`RefusedError`). The result is
         the list of files; its `notes` say what was exported and what else must not be published beside it.
         In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; Parquet has it as it is.
+        `geo` writes cells, counts, flows and exposure as GeoParquet 1.1, for GIS and kepler.gl: a column `geometry`
+        with the outline of the cell, or the line of the flow.
         """
         from trajlab.export import export, let_out
 
@@ -935,6 +949,7 @@ class Lab:
             release=chosen,
             cube=of_cube,
             decision=decision,
+            geo=geo,
         )
 
     def close(self) -> None:

@@ -172,6 +172,7 @@ def export(args: argparse.Namespace) -> int:
     whoever has two of the same people can compute counts that both left out. Beside them,
     datapackage.json says what they are (Frictionless Data Package 2); add licenses to it. In CSV, text that a
     spreadsheet would take for a formula (= + - @) begins with an apostrophe; Parquet has it as it is.
+    With --geo, cells, counts, flows and exposure are GeoParquet 1.1, for GIS and kepler.gl.
     With --policy, a release that does not pass is not written; the command then ends as trajlab decide does.
     """
     from trajlab.decide.run import EXIT
@@ -185,6 +186,7 @@ def export(args: argparse.Namespace) -> int:
                 release=args.release,
                 cube=args.cube,
                 policy=args.policy,
+                geo=args.geo,
             )
         except RefusedError as refused:
             print(f"trajlab: {one_line(str(refused))}", file=sys.stderr)
@@ -202,6 +204,7 @@ def _export_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--cube", metavar="ID", help="publish a cube instead, without the counts of its release")
     c.add_argument("--policy", metavar="P", help="write nothing unless this policy passes: a preset or a TOML file")
     c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
+    c.add_argument("--geo", action="store_true", help="GeoParquet: outlines of cells and lines of flows in a column")
 
 
 COMMANDS: Commands = {
