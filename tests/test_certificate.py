@@ -486,7 +486,7 @@ def test_a_lab_without_the_release_cannot_verify(certified):
 
 
 def test_a_decision_that_is_not_there_is_refused(lab, tmp_path):
-    with pytest.raises(PolicyError, match="the lab has no decision 'd0'; it has d"):
+    with pytest.raises(PolicyError, match="the lab has no decision 'd0'; it has v"):
         lab.certificate("d0", tmp_path / "c.json")
 
 
