@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_ingest import GOOD_ROW, empty_lab, fixes, rejected
 
+import trajlab as tl
 from trajlab.errors import IngestError
 from trajlab.ingest import ingest
 
@@ -92,6 +93,88 @@ def test_aware_timestamps_are_kept_whatever_the_zone_given(unit):
                                 pl.Series([NOON, None]).cast(pl.Datetime("us"))])  # fmt: skip
 def test_a_missing_time_is_missing_in_every_type(ts):
     assert read(ts, tz="UTC") == ({1: NOON}, {2: "time missing"})
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "20130401T120000Z",
+        "20130401T1200Z",
+        "20130401T130000+0100",
+        "20130401T1300+01",
+        "20130401T130000.0 Europe/Lisbon",
+    ],
+)
+def test_compact_times_are_read_as_those_with_dashes_and_colons(written):
+    assert read([written]) == ({1: NOON}, {})
+    assert read(["20130401T130000", " 20130401T1300 "], tz="Europe/Lisbon")[0] == {1: NOON, 2: NOON}
+
+
+@pytest.mark.parametrize("written", ["20130230T120000Z", "20130401T12Z", "20130401T12000Z", "20130401T250000Z"])
+def test_a_compact_time_that_never_was_is_rejected(written):
+    assert read(["2013-04-01T12:00:00Z", written])[1] == {2: "time not understood"}
+
+
+def two_columns(tmp_path, header, *rows, **said):
+    file = tmp_path / "apart.csv"
+    file.write_text("\n".join([header, *rows, ""]))
+    with tl.open(":memory:") as lab:
+        done = lab.ingest(file, kind="gps", **said)
+        times = lab.sql("select source_row, epoch_us(ts) as ts from records.fix order by source_row")
+        reasons = lab.sql("select source_row, reason from records.rejected order by all")
+        return dict(times.iter_rows()), dict(reasons.iter_rows()), done.notes
+
+
+@pytest.mark.parametrize(
+    ("date", "clock", "tz"),
+    [
+        ("2013-04-01", "13:00:00", "Europe/Lisbon"),
+        ("2013/4/1", "13:00", "Europe/Lisbon"),
+        ("20130401", "12:00:00Z", None),
+        ("2013-04-01 ", " 13:00:00+0100", None),
+    ],
+)
+def test_a_date_and_a_clock_in_two_columns_are_one_time(tmp_path, date, clock, tz):
+    times, _, notes = two_columns(tmp_path, "u,date,time,lat,lon", f"ana,{date},{clock},38.7,-9.1", tz=tz)
+    assert times == {1: NOON}
+    assert "apart.csv: times are 'date' and 'time' together" in notes
+
+
+def test_dates_and_clocks_of_a_frame_are_joined_too():
+    rows = {"user": ["a", "b"], "Date": [dt.date(2013, 4, 1), None], "Time": [dt.time(12), dt.time(13)]}
+    with tl.open(":memory:") as lab:
+        lab.ingest(pl.DataFrame({**rows, "lat": [38.7, 38.7], "long": [-9.1, -9.1]}), kind="gps", tz="UTC")
+        assert lab.sql("select epoch_us(ts) from records.fix").item() == NOON
+        assert lab.sql("select reason from records.rejected").item() == "time missing"
+
+
+def test_a_bad_date_or_clock_costs_its_own_row(tmp_path):
+    rows = [f"p{i},2013-04-01,12:00Z,38.7,-9.1" for i in range(3)]
+    times, reasons, _ = two_columns(
+        tmp_path, "u,date,time,lat,lon", *rows, "a,n/a,12:00Z,38.7,-9.1", "b,2013-04-01,noon,38.7,-9.1"
+    )
+    assert times == dict.fromkeys((1, 2, 3), NOON)
+    assert reasons == dict.fromkeys((4, 5), "time not understood")
+
+
+def test_a_whole_time_beside_its_date_is_the_time(tmp_path):
+    times, _, notes = two_columns(tmp_path, "u,date,time,lat,lon", "a,2013-04-02,2013-04-01T12:00:00Z,38.7,-9.1")
+    assert times == {1: NOON}
+    assert not any("together" in note for note in notes)
+
+
+def test_which_column_is_the_time_may_still_be_said_and_is_asked_for_in_doubt(tmp_path):
+    row = "a,2013-04-02,11:00Z,2013-04-01T12:00:00Z,38.7,-9.1"
+    with pytest.raises(IngestError, match="'time', 'timestamp' could each be 'ts'"):
+        two_columns(tmp_path, "u,date,time,timestamp,lat,lon", row)
+    times, _, _ = two_columns(tmp_path, "u,date,time,timestamp,lat,lon", row, columns={"ts": "timestamp"})
+    assert times == {1: NOON}
+
+
+def test_x_and_y_are_never_taken_for_degrees(tmp_path):
+    """They are metres to some and cells of a grid to others."""
+    with pytest.raises(IngestError, match="no column for 'lat' among 'u', 't', 'x', 'y'"):
+        two_columns(tmp_path, "u,t,x,y", "a,2013-04-01T12:00:00Z,10,20")
 
 
 def test_dates_alone_are_midnights():
@@ -213,7 +296,9 @@ def test_infinite_times_are_out_of_range_in_every_type():
     assert rejected(con) == [(1, "time out of range")] * 3
 
 
-LOCAL = re.compile(r"\d{4}([-/])\d{1,2}\1\d{1,2}([T\s]\s*\d{1,2}:\d{1,2}(:\d{1,2}(\.\d+)?)?)?", re.ASCII)
+LOCAL = re.compile(
+    r"\d{4}([-/])\d{1,2}\1\d{1,2}([T\s]\s*\d{1,2}:\d{1,2}(:\d{1,2}(\.\d+)?)?)?|\d{8}T\d{4}(\d\d(\.\d+)?)?", re.ASCII
+)
 pieces = st.sampled_from(
     ["2013-04-01", "2013/4/1", "13-04-01", "T", " ", "  ", "\t", "12:00", "12:00:00", "25:00", ".25", ",", "Z", "z", "UTC", "gmt",
      "+", "-", "5", "05", "05:30", "0530", "19", "EST", "Etc/GMT", "Europe/Lisbon", "/", "PM", "xyz1", "1364817600", "20130401",

@@ -5,7 +5,7 @@
 -- regular expressions, one for each way of writing a time (trajlab/ingest/_times.py).
 --
 -- reads:   ingest_raw
--- params:  naive, engine, offset, name, noon, clock
+-- params:  compact, naive, engine, offset, name, noon, clock
 -- columns: those of ingest_raw but ts, and
 --   form    VARCHAR      zone, naive, number or other; null where nothing is written
 --   zoned   TIMESTAMPTZ  the instant of a time with a zone
@@ -19,8 +19,23 @@ with trimmed as (
         case
             when ts = '' or starts_with(ts, ' ') or ends_with(ts, ' ') then nullif(trim(ts), '')
             else ts
-        end as written
+        end as typed
     from ingest_raw
+),
+
+spelt_out as (
+    select
+        * exclude (typed),
+        case
+            when substr(typed, 9, 1) = 'T' and regexp_full_match(typed, $compact) then regexp_replace(
+                regexp_replace(
+                    typed, '^([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})', '\1-\2-\3T\4:\5'
+                ),
+                '^(.{16})([0-9]{2})', '\1:\2'
+            )
+            else typed
+        end as written
+    from trimmed
 ),
 
 recognised as (
@@ -37,7 +52,7 @@ recognised as (
             when regexp_full_match(written, $clock) then 'zone'
             else 'other'
         end as pattern
-    from trimmed
+    from spelt_out
 ),
 
 offsets_spelt_out as (

@@ -17,11 +17,11 @@ import pyarrow as pa
 
 from trajlab.errors import IngestError
 from trajlab.ingest._checks import check_rows, select_columns
-from trajlab.ingest._columns import resolve
+from trajlab.ingest._columns import date_and_clock, resolve
 from trajlab.ingest._kinds import Kind, Placing
 from trajlab.ingest._records import write_records
 from trajlab.ingest._survey import Survey, refuse_unreadable_times, survey_rows
-from trajlab.ingest._tables import Table, frame_fingerprint, replace_commas
+from trajlab.ingest._tables import Table, frame_fingerprint, join_date_and_clock, replace_commas
 from trajlab.query import step
 
 Progress = Callable[[str], None]
@@ -57,7 +57,8 @@ class Batch:
     people_new: int = 0
 
     def add(self, table: Table) -> None:
-        mapping = resolve(table.columns, self.reader.columns, self.reader.needs, self.columns, table.name)
+        table, columns = self._with_times(table)
+        mapping = resolve(table.columns, self.reader.columns, self.reader.needs, columns, table.name)
         placing = self.reader.place(self.con, mapping, table.name, reference_given=self.reference_given)
         degrees = [column for name, column in placing.mapping.items() if name in ("lat", "lng")]
         if commas := [column for column in degrees if column in table.commas]:
@@ -72,6 +73,15 @@ class Batch:
             self._add_sources(table, placing, sources, settings, may_swap=may_swap)
         for stamp in table.stamps:
             stamp.check()
+
+    def _with_times(self, table: Table) -> tuple[Table, Mapping[str, str] | None]:
+        """The table with dates and clocks joined to times where it has them apart, and what is said of its columns."""
+        columns = self.columns or {}
+        pair = date_and_clock(table.columns) if self.reader.reads_columns and "ts" not in columns else None
+        if pair is None or set(pair) & set(columns.values()):
+            return table, self.columns
+        joined = join_date_and_clock(table, *pair)
+        return (table, self.columns) if joined is None else (joined[0], {**columns, "ts": joined[1]})
 
     def _new_sources(self, table: Table, settings: Mapping[str, object]) -> list[Source]:
         """The sources of the table that are to be read; notes on the others."""

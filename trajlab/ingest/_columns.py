@@ -34,7 +34,7 @@ RECORD = {
         "uid user user_id userid username person person_id device device_id deviceid device_aid msisdn"
         " subscriber subscriber_id imsi imei mac mac_address agent agent_id participant participant_id"
         " individual_id caller caller_id phone_id",
-        "id traj_id trajectory_id tid identifier",
+        "u id traj_id trajectory_id tid identifier",
     ),
     "ts": words(
         "ts datetime timestamp tracked_at time date_time time_stamp event_time recorded_at unix_timestamp unix_time",
@@ -43,6 +43,9 @@ RECORD = {
     "lat": words("lat latitude"),
     "lng": words("lng lon long longitude"),
 }
+DATE = words("date local_date event_date")
+CLOCK = words("time clock local_time event_time")
+"""Two columns that are a time together, where the one holds dates and the other clocks."""
 STATION = words(
     "station station_id base_station cell cell_id cellid antenna antenna_id tower tower_id bts bts_id mast"
     " mast_id site_id location_id",
@@ -87,6 +90,18 @@ def resolve(
                 f"say which one it is with {_advice(name, '...')}"
             )
     return mapping
+
+
+def date_and_clock(found: Iterable[str]) -> tuple[str, str] | None:
+    """The column of dates and the column of clocks, where there is one of each and no other that would be a time."""
+    columns = list(found)
+    dates, clocks, times = (
+        [column for column in columns if column.strip().lower() in known.strong]
+        for known in (DATE, CLOCK, RECORD["ts"])
+    )
+    if len(dates) == len(clocks) == 1 and set(times) <= set(clocks):
+        return dates[0], clocks[0]
+    return None
 
 
 def family(column_type: str) -> str:

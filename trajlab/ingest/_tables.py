@@ -8,6 +8,7 @@ scanned where they are, readers that can be read only once go through a temporar
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,10 @@ from trajlab.errors import IngestError
 from trajlab.ingest import _csvfile as csvfile
 from trajlab.ingest._files import DataFile, Stamp, find, literal
 from trajlab.ingest._joined_files import JoinedFile, JoinedFiles, Part
+
+_LOOKED_AT = 1000
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{8}", re.ASCII)
+_CLOCK = re.compile(r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.]\d+)?)?(?: *(?:[zZ]|[+-]\d{2}(?::?\d{2})?))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,35 @@ def replace_commas(table: Table, columns: list[str]) -> Table:
     names = ", ".join(repr(name) for name in columns)
     note = f"{table.name}: numbers in {names} have decimal commas"
     return replace(table, relation=table.relation.select(*columns_with_points), notes=[*table.notes, note])
+
+
+def join_date_and_clock(table: Table, date: str, clock: str) -> tuple[Table, str] | None:
+    """The table with one more column, the times that both columns make, and its name; None where they make none.
+
+    They do where, as far as a first look goes, most of the one are dates and most of the other are clocks.
+    """
+    blank, both, name = ConstantExpression(" "), "joined_time", f"{date} {clock}"
+    day, hour = (ColumnExpression(table.columns[column]).cast("VARCHAR") for column in (date, clock))
+    try:
+        looked_at = table.relation.select(day.alias("day"), hour.alias("hour")).limit(_LOOKED_AT).fetchall()
+    except duckdb.Error:
+        return None  # reading the whole says what is wrong with it
+    written = [(a.strip(), b.strip()) for a, b in looked_at if a and b]
+    fits = [pair for pair in written if _DATE.fullmatch(pair[0]) and _CLOCK.fullmatch(pair[1])]
+    if name in table.columns or 2 * len(fits) <= len(written):
+        return None
+    trimmed = FunctionExpression("trim", day)
+    dashed = FunctionExpression(
+        "regexp_replace",
+        trimmed,
+        ConstantExpression("^([0-9]{4})([0-9]{2})([0-9]{2})$"),
+        ConstantExpression(r"\1-\2-\3"),
+    )
+    whole = FunctionExpression("||", FunctionExpression("||", dashed, blank), FunctionExpression("trim", hour))
+    relation = table.relation.select(*map(ColumnExpression, table.relation.columns), whole.alias(both))
+    note = f"{table.name}: times are {date!r} and {clock!r} together"
+    columns = {**table.columns, name: both}
+    return replace(table, relation=relation, columns=columns, notes=[*table.notes, note]), name
 
 
 def _items(source: object) -> list[object]:
