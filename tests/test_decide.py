@@ -187,6 +187,8 @@ def test_recovery_is_that_of_the_run_and_what_it_gains_over_the_control(city):
     gained = found(city, release, 'rule = "recovery"\nattack = "xu2017"\nat_most = 0.3\nover_control = true')
     assert gained["estimate"] == pytest.approx((score["estimate"] - score["control"]) / (1 - score["control"]))
     assert gained["low"] <= gained["estimate"] <= gained["high"]
+    unskilled = max(score["shuffle"], score["stay"], score["control"])
+    assert gained["yardstick"] == pytest.approx((unskilled - score["control"]) / (1 - score["control"]))
 
 
 def test_other_answers_are_those_of_the_labs_own_verbs(city):

@@ -57,7 +57,7 @@ class Recovery:
             if control is None:
                 raise Unanswerable("the lab has nobody to take the control of: fewer than two people were recovered")
             low, high = _gain(low, control_high), _gain(high, control_low)
-            estimate, worst = _gain(estimate, control), _gain(worst, control)
+            estimate, worst, yardstick = (_gain(share, control) for share in (estimate, worst, yardstick))
             subject = f"beyond what chance gives, {name} places people in the right cell in"
             note = f"of the slots; chance gives {100 * control:.1f} %"
         groups = lab._store.frame(step("6_metrics/_recovery_by_group"), run_id=run_id, pairing=pairing)
