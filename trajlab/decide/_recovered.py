@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trajlab import attacks
-from trajlab.decide import TABLE, TRACES, TRUTH, Unanswerable
+from trajlab.decide import TABLE, TRACES, Unanswerable
 from trajlab.decide._published import truth_of
 from trajlab.errors import AttackError, PolicyError, ReleaseError
 
@@ -53,6 +53,3 @@ def run_of(lab: Lab, release: Release, attack: str, seed: int) -> str | None:
         id=release.id, attack=attack, seed=seed,
     )  # fmt: skip
     return str(found[0][0]) if found else None
-
-
-__all__ = ["TRUTH", "about", "parse_searched", "run_attack", "run_of", "traces_for"]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from trajlab.attacks.run import adopt
-from trajlab.decide import EPSILON, NUMBER, PEOPLE, SHARE, TABLE, Finding, Unanswerable
+from trajlab.decide import EPSILON, NUMBER, PEOPLE, SHARE, Finding, Unanswerable
 from trajlab.decide.policy import Policy, PolicyRule
 from trajlab.errors import PolicyError
 from trajlab.ids import digest
@@ -231,6 +231,3 @@ def _records_hash(lab: Lab, release: Release) -> str:
         "select slot, cell, people from counts.occupancy where release_id = $id order by all", id=release.id
     )
     return hashlib.sha256(counts.write_csv().encode()).hexdigest()[:16]
-
-
-__all__ = ["EXIT", "TABLE", "WORDS", "Decision", "decide", "judge", "load", "whole", "written"]
