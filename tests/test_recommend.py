@@ -295,3 +295,13 @@ def test_the_command_line_shows_the_frontier_and_draws_it(tmp_path: Path, capsys
     assert main([*words, "--policy", str(tmp_path / "small.toml"), "--release", only]) == 1
     assert "no change that was tried passes small: try larger cells" in capsys.readouterr().out
     assert main([*words, "--risk", "top:1", "-o", "recommend.pdf"]) == 2
+
+
+def test_a_change_that_leaves_too_little_to_attack_is_left_out():
+    with tl.open(quiet=True) as lab:
+        lab.ingest(tl.simulate(people=60, days=2, seed=1), tz="Europe/Lisbon")
+        release = lab.release("square:6000", "6h")
+        assert len(lab.release("square:6000", "6h", protect="suppress:15").cells) == 1
+        found = lab.recommend(release, index=[], slot=[], suppress=[2, 15], round=[])
+    assert found.table["recipe"].to_list() == ["", "suppress:2"]
+    assert found.looked_at == 3

@@ -22,7 +22,7 @@ import polars as pl
 
 from trajlab import attacks, protect
 from trajlab.decide.policy import Policy
-from trajlab.errors import ProtectionError, StudyError, UnknownNameError
+from trajlab.errors import ProtectionError, ReleaseError, StudyError, UnknownNameError
 from trajlab.ids import digest
 from trajlab.query import Query
 from trajlab.release.making import Settings, make_release
@@ -195,7 +195,7 @@ class _Case:
     found: dict[Point, tuple[Release | None, Judgement]] = field(default_factory=dict)
 
     def risk(self, point: Point) -> float:
-        """The risk of one change; a table of which nothing is left has none."""
+        """The risk of one change; a table of which nothing is left, or too little to attack, has none."""
         if point not in self.found:
             number = len(self.found) + 1
             self.lab._progress.say(f"change {number}: {', '.join(self.describe(point))}")
@@ -206,8 +206,17 @@ class _Case:
                     raise
                 self.found[point] = None, Judgement(0.0, safe=True)
             else:
-                self.found[point] = made, self.judge(made)
+                self.found[point] = self._judged(point, made)
         return self.found[point][1].risk
+
+    def _judged(self, point: Point, made: Release) -> tuple[Release | None, Judgement]:
+        """The release and what is found of it; one that an attack cannot use, such as a single cell, is left out."""
+        try:
+            return made, self.judge(made)
+        except ReleaseError:
+            if not any(point):  # the release as it is: whoever asks has to know
+                raise
+            return None, Judgement(0.0, safe=True)
 
     def is_unsafe(self, point: Point) -> float:
         """0 where privacy is served, 1 where it is not: what a policy's verdict is searched by."""
