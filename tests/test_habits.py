@@ -9,8 +9,10 @@ import pytest
 
 import trajlab as tl
 from trajlab.attacks._city import City
+from trajlab.attacks._habits_beliefs import harden, is_away, look_up, nearness, nothing, occupied
 from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
 from trajlab.attacks._habits_linking import join_days
+from trajlab.attacks._habits_messages import backwards, forwards, habits_by_day, recount
 from trajlab.attacks._habits_model import familiarity, first_model, fit, odds
 from trajlab.attacks._habits_profiles import add, entry, profiles
 from trajlab.attacks._habits_votes import agreement, confidence, vote
@@ -262,3 +264,118 @@ def test_two_who_leave_the_same_place_go_to_their_own_homes():
 def test_a_setting_that_makes_no_sense_is_refused(setting, reason):
     with pytest.raises(tl.TrajlabError, match=reason):
         tl.recover([[1, 1]] * 4, [[0, 0], [1000, 0]], slots_per_day=2, method="habits", **setting)
+
+
+def chances(model, tables, track, person, multiplier):
+    """Weight of one whole track, slowly: moves, how usual each cell is, and the multipliers of the counts."""
+    usual, going, familiar = tables
+    found = 1.0
+    for slot, cell in enumerate(track):
+        day, part = slot // PER_DAY, model.block[slot]
+        found *= usual[day, person, part, cell] * multiplier[slot, cell]
+        if slot == 0:
+            continue
+        before = track[slot - 1]
+        just = int(slot > 1 and track[slot - 2] != before)
+        chance = model.moving[just, part, familiar[day, person, before]]
+        by_map = model.going[3] * odds(model.spots, model.popular, model.reach, before, cell)
+        found *= 1 - chance if cell == before else chance * (going[day, person, part, cell] + by_map)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_beliefs_are_those_of_all_ways_there_are(seed):
+    """Messages with the multipliers that a round ends with, against the sum over every track that could be."""
+    city, tracks, model = town(seed, people=4, cells=3, days=1)
+    city, tracks, model = shortened(city, tracks, model, 6)
+    counts, people = occupied(tracks), len(tracks)
+    known = nothing(1, people, model.moving.shape[1], city.places)
+    recount(tracks, PER_DAY, model.block, known)
+    known.spent[:] *= 2  # so that other days are left when this one is taken out
+    tables = (*np.empty((2, 1, people, model.moving.shape[1], city.places), np.float32),
+              np.empty((1, people, city.places), np.int8))  # fmt: skip
+    habits_by_day(PER_DAY, known, model, 0.3, is_away(model.spots, tracks), tables)
+    tables[0][:] *= np.random.default_rng(seed).uniform(0.5, 1, tables[0].shape).astype(np.float32)
+    tables[1][:] = np.random.default_rng(seed).uniform(0, 0.5, tables[1].shape)
+    entries = people * len(counts.cell)
+    later, likely = np.ones((2, entries), np.float32), np.empty(entries, np.float32)
+    multiplier, near = np.ones(len(counts.cell), np.float32), nearness(model.spots)
+    for _ in range(200):
+        backwards(counts, multiplier, PER_DAY, model, tables, near, later)
+        forwards(counts, multiplier, PER_DAY, model, tables, near, later, known, likely)
+    slots = tracks.shape[1]
+    dense = np.zeros((slots, city.places))
+    dense[np.repeat(np.arange(slots), np.diff(counts.first)), counts.cell] = multiplier
+    ways = list(itertools.product(*(counts.cell[a:b] for a, b in itertools.pairwise(counts.first))))
+    for person in range(people):
+        weight = np.array([chances(model, tables, way, person, dense) for way in ways])
+        for slot in range(slots):
+            start, end = counts.first[slot : slot + 2]
+            found = likely[people * start : people * end].reshape(people, -1)[person]
+            there = [weight[[way[slot] == cell for way in ways]].sum() for cell in counts.cell[start:end]]
+            assert found == pytest.approx(np.array(there) / weight.sum(), abs=2e-3)
+    for slot in range(slots):  # and they sum to the counts
+        start, end = counts.first[slot : slot + 2]
+        sums = likely[people * start : people * end].reshape(people, -1).sum(axis=0)
+        assert sums == pytest.approx(counts.people[start:end], abs=2e-3)
+
+
+def shortened(city, tracks, model, slots):
+    """The first slots alone."""
+    tracks = np.ascontiguousarray(tracks[:, :slots])
+    block = model.block[:slots]
+    return city, tracks, model._replace(block=block, length=np.bincount(block, minlength=len(model.length)) * 2.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tracks_made_of_beliefs_are_the_best_that_the_counts_allow(seed):
+    _, tracks, _ = town(seed, people=5, cells=4, days=1)
+    counts = occupied(tracks)
+    likely = np.random.default_rng(seed).random(5 * len(counts.cell)).astype(np.float32)
+    found = harden(counts, likely, 5)
+    assert np.array_equal(counted(found, 4), counted(tracks, 4))
+    for slot in range(tracks.shape[1]):
+        start, end = counts.first[slot : slot + 2]
+        belief = likely[5 * start : 5 * end].reshape(5, -1)
+        column = {cell: number for number, cell in enumerate(counts.cell[start:end])}
+
+        def value(cells, belief=belief, column=column):
+            return sum(belief[person, column[cell]] for person, cell in enumerate(cells))
+
+        best = max(value(cells) for cells in itertools.permutations(tracks[:, slot]))
+        assert value(found[:, slot]) == pytest.approx(best)
+        assert look_up(counts, likely, found)[:, slot].sum() == pytest.approx(best)
+
+
+def test_far_places_are_more_usual_for_those_who_travel():
+    spots = np.array([[0.0, 0], [1, 0], [100, 0], [101, 0]])
+    tracks = np.zeros((40, 4 * PER_DAY), dtype=np.int32)
+    tracks[:, ::2] = 1
+    tracks[0, :PER_DAY] = 2
+    away = is_away(spots, tracks)
+    assert away.tolist() == [[False, False, True, True]] * 2 + [[True, True, False, False]] * 2
+    counts = counted(tracks, 4)
+    city = City(Release.from_matrix(counts, spots * 500, PER_DAY, unit="m"), 0.0, 0)
+    model = first_model(city, tracks, evidence=0.3, floor=0.02)
+    known = nothing(4, 40, model.moving.shape[1], 4)
+    recount(tracks, PER_DAY, model.block, known)
+    tables = (*np.empty((2, 4, 40, model.moving.shape[1], 4), np.float32), np.empty((4, 40, 4), np.int8))
+    habits_by_day(PER_DAY, known, model, 0.3, away, tables)
+    usual = tables[0]
+    assert usual[3, 0, 0, 3] > 1.5 * usual[3, 1, 0, 3]  # never there, and on another day far away
+    assert usual[0, 0, 0, 3] == usual[0, 1, 0, 3]  # the day of the journey is no evidence for itself
+
+
+def test_those_without_habits_keep_tracks_that_go_from_cell_to_cell():
+    """Nobody has habits: beliefs are the same for all, and tracks made of them would leap about."""
+    rng = np.random.default_rng(0)
+    steps = rng.choice([-1, 0, 1], p=[0.2, 0.6, 0.2], size=(30, 3 * PER_DAY))
+    truth = (rng.integers(60, size=(30, 1)) + steps.cumsum(axis=1)) % 60
+    angle = 2 * np.pi * np.arange(60) / 60
+    xy = 10_000 * np.column_stack([np.cos(angle), np.sin(angle)])
+    counts = counted(truth, 60)
+    moved = {}
+    for method in ("dsilva2024", "habits"):
+        tracks = tl.recover(counts, xy, slots_per_day=PER_DAY, method=method, unit="m")
+        moved[method] = np.linalg.norm(np.diff(xy[tracks], axis=1), axis=-1).mean()
+    assert moved["habits"] < 1.5 * moved["dsilva2024"]

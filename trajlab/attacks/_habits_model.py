@@ -50,6 +50,7 @@ class Model(NamedTuple):
     being: Floats
     evidence: float
     floor: float
+    alike: float
 
 
 def fit(model: Model, tracks: Cells, slots_per_day: int) -> tuple[Model, float]:
@@ -64,7 +65,7 @@ def fit(model: Model, tracks: Cells, slots_per_day: int) -> tuple[Model, float]:
     return better, float(objective)
 
 
-def first_model(city: City, tracks: Cells, evidence: float, floor: float) -> Model:
+def first_model(city: City, tracks: Cells, evidence: float, floor: float, alike: float = 0.3) -> Model:
     """Before anything is known: every way to choose a cell as likely as any other."""
     slot = np.arange(city.slots) % city.slots_per_day
     blocks = min(BLOCKS, city.slots_per_day)
@@ -83,6 +84,7 @@ def first_model(city: City, tracks: Cells, evidence: float, floor: float) -> Mod
         being=np.full(2, 1 / 2),
         evidence=evidence,
         floor=floor,
+        alike=alike,
     )
     for _ in range(3):
         model, _ = fit(model, tracks, city.slots_per_day)

@@ -20,22 +20,28 @@ from trajlab.release import Release
 if TYPE_CHECKING:
     from trajlab.attacks._habits_model import Cells, Model
 
-WHOLE_NUMBERS = {"restarts": 1, "rounds": 1, "samples": 1, "windows": 0, "joining": 0}
+WHOLE_NUMBERS = {"restarts": 1, "rounds": 1, "samples": 1, "windows": 0, "joining": 0, "beliefs": 0}
 """Settings that are whole numbers, and the least that they can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """Exchange cells between tracks until each of them has habits: places, hours and ways of its own.
+    """Find tracks of which each has habits: places, hours and ways of its own.
 
-    Starts from the tracks of `dsilva2024`, and anneals them in `rounds` from temperature `warm`
-    to `cold`. In the first `joining` rounds all tracks' days are given out anew, one day after
-    the other, to those whose other days they fit. In every round `windows` windows per person
-    and day are tried in which two tracks exchange some of their cells, whichever are more
-    usual for the other. What is usual is learned from the tracks themselves in every round;
-    `evidence` is what a slot in a usual place counts beside a move, and `floor` how usual a
-    place is at least. Of `restarts` the one that explains the counts best is taken, and the
-    answer is the vote of its `samples` last rounds.
+    Starts from the tracks of `dsilva2024`. Where each track is becomes a belief, improved in `beliefs`
+    rounds over all days and counts at once; the answer is the tracks that fit it best.
+
+    Where there are too many people and cells for that, where these tracks are explained worse than
+    the first ones (nobody has habits), or without `beliefs`, tracks exchange cells instead: they
+    are annealed in `rounds` from temperature `warm` to `cold`. In the first `joining` rounds all
+    tracks' days are given out anew, one day after the other, to those whose other days they fit. In
+    every round `windows` windows per person and day are tried in which two tracks exchange some of
+    their cells, whichever are more usual for the other. Of `restarts` the one that explains the
+    counts best is taken, and the answer is the vote of its `samples` last rounds.
+
+    What is usual is learned from the tracks themselves in every round; `evidence` is what a slot in
+    a usual place counts beside a move, and `floor` how usual a place is at least. Far from home that
+    follows how much a track travels, and by `alike` how much all do.
 
     Two people who work in the same cell leave it at the same time, one to a, the other to b. On
     all other nights one of them was in a, the other in b: so they are tonight.
@@ -43,6 +49,7 @@ class Habits:
 
     requires: ClassVar[tuple[str, ...]] = DSilva2024.requires
 
+    beliefs: int = 10
     restarts: int = 2
     rounds: int = 12
     samples: int = 4
@@ -51,7 +58,8 @@ class Habits:
     warm: float = 1.0
     cold: float = 0.5
     evidence: float = 0.3
-    floor: float = 0.05
+    floor: float = 0.02
+    alike: float = 0.3
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -63,6 +71,7 @@ class Habits:
                 raise AttackError(f"{field.name} is a whole number, {least} or more, not {value!r}")
 
     def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
+        from trajlab.attacks._habits_beliefs import believe, fits
         from trajlab.attacks._habits_model import first_model
         from trajlab.attacks._habits_votes import agreement, confidence, vote
 
@@ -70,7 +79,12 @@ class Habits:
         begin = DSilva2024().recover(release, rng, log)
         city = City(release, 0.0, int(rng.integers(2**62)))
         tracks = city.as_sorted(begin).astype(np.int32)
-        model = first_model(city, tracks, self.evidence, self.floor)
+        model = first_model(city, tracks, self.evidence, self.floor, self.alike)
+        if self.beliefs and fits(tracks):
+            answer, belief = believe(city, tracks, model, self.beliefs)
+            if self._explained(city, answer) >= self._explained(city, tracks):
+                log.confidence = confidence(belief)
+                return city.as_listed(answer.astype(np.int64))
         seeds = rng.integers(1, 2**62, size=self.restarts)
         with ThreadPoolExecutor(min(os.cpu_count() or 1, self.restarts)) as pool:
             runs = list(pool.map(lambda seed: self._anneal(city, tracks, model, int(seed)), seeds))
@@ -79,6 +93,12 @@ class Habits:
         answer = vote(samples)
         log.confidence = confidence(agreement(answer, samples, others, city.places))
         return city.as_listed(answer.astype(np.int64))
+
+    def _explained(self, city: City, tracks: Cells) -> float:
+        """The objective of tracks by the model that they suggest themselves."""
+        from trajlab.attacks._habits_model import first_model, fit
+
+        return fit(first_model(city, tracks, self.evidence, self.floor, self.alike), tracks, city.slots_per_day)[1]
 
     def _anneal(self, city: City, begin: Cells, model: Model, seed: int) -> tuple[float, list[Cells]]:
         """The objective at the end of one restart, and its samples."""
