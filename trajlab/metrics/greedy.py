@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from trajlab.metrics.parts import Part
 
@@ -77,11 +76,13 @@ def _tell(tell: Callable[[float, float], None], done: int, length: int, work: in
 
 def _presence(cells: Cells, width: int) -> Any:
     """One row per track or person, one column per (slot, cell): 1 where they are there."""
+    from scipy.sparse import csr_array  # half a second that only a pairing has to pay
+
     there = cells >= 0
     column = np.arange(cells.shape[1]) * width + cells
     ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
     ones = np.ones(int(ends[-1]), dtype=np.int32)
-    return sparse.csr_array((ones, column[there], ends), shape=(len(cells), cells.shape[1] * width))
+    return csr_array((ones, column[there], ends), shape=(len(cells), cells.shape[1] * width))
 
 
 def _blocks(seekers: Any, crowd: Any) -> Iterator[tuple[int, int]]:

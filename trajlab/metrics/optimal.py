@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from trajlab.metrics.parts import Part
 
@@ -88,6 +87,8 @@ def distances(east: Metres, north: Metres) -> Metres:
 
 def _assign(error: Metres) -> Numbers:
     """Who gets which track. What a row or a column has in common changes nothing but the time it takes."""
+    from scipy.optimize import linear_sum_assignment  # half a second that only a pairing has to pay
+
     cost = error - np.rint(error.mean(axis=1, keepdims=True))
     cost -= np.rint(cost.mean(axis=0))
     tracks, people = linear_sum_assignment(cost)
