@@ -38,6 +38,7 @@ FOLLOWED = [
     "docs/cubes.md",
     "docs/decide.md",
     "docs/differencing.md",
+    "docs/formats.md",
     "docs/membership.md",
     "docs/prepare.md",
     "docs/protection.md",

@@ -373,8 +373,8 @@ def test_nothing_is_left_behind_in_the_connection(tmp_path):
 
 
 def test_kinds_are_found_by_their_files():
-    assert names() == ["cdr", "geolife", "gps", "porto", "wifi"]
-    with pytest.raises(UnknownNameError, match="there are: cdr, geolife, gps, porto, wifi"):
+    assert names() == ["bandicoot", "cdr", "geolife", "gps", "multimno", "porto", "wifi"]
+    with pytest.raises(UnknownNameError, match="there are: bandicoot, cdr, geolife, gps, multimno, porto, wifi"):
         ingest(empty_lab(), pl.DataFrame(GOOD), kind="radar")
 
 

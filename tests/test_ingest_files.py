@@ -17,6 +17,7 @@ from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
 
 from trajlab.cli import main
 from trajlab.errors import IngestError
+from trajlab.ingest import _batch as batch
 from trajlab.ingest import _files as files
 from trajlab.ingest import _tables as tables
 from trajlab.ingest import add_stations, ingest
@@ -103,6 +104,60 @@ def test_small_files_are_read_together(tmp_path, monkeypatch):
     assert len(opened) == 1
     assert len(done.sources) == done.kept == 50
     assert ingest(empty_lab(), [tmp_path / f"{i:02d}.csv" for i in range(50)]).sources == done.sources
+
+
+def test_many_small_parquet_files_together_are_what_they_are_one_by_one(tmp_path):
+    for i in range(12):
+        good = {"uid": ["zoe", f"p{i % 5}"], "ts": [f"2024-03-04T{i + 1:02}:00:00Z"] * 2, "lat": 38.7, "lng": -9.1}
+        frame = pl.DataFrame(good)
+        if i == 3:
+            frame = frame.clear()
+        elif i in (4, 9):  # another layout
+            frame = frame.with_columns(lat=pl.col("lat").cast(pl.Float32), note=pl.lit(1))
+        elif i == 5:
+            frame = frame.with_columns(lat=pl.Series([38.7, 138.7]))
+        frame.write_parquet(tmp_path / f"{i:02}[{i}].parquet", statistics=i % 2 == 0)
+    together, alone = empty_lab(), empty_lab()
+    done = ingest(together, tmp_path)
+    paths = sorted(path for path in tmp_path.iterdir() if not path.name.startswith("03"))
+    assert done.kept == sum(ingest(alone, path).kept for path in paths) == 21
+    assert done.rejected == {"latitude outside -90..90": 1}
+    assert "03[3].parquet: no data rows" in done.notes
+    rows = """
+        select name, uid, fix.source_row, ts, lat, lng
+        from records.fix as fix join records.source using (source_id) join records.person using (person)
+        order by all
+    """
+    assert together.sql(rows).fetchall() == alone.sql(rows).fetchall()
+    fingerprints = "select name, fingerprint, rows from records.source order by name"
+    assert together.sql(fingerprints).fetchall() == alone.sql(fingerprints).fetchall()
+    assert_law(together)
+    assert len(ingest(together, tmp_path).skipped_sources) == 11
+
+
+def test_small_parquet_files_are_read_together(tmp_path, monkeypatch):
+    for i in range(50):
+        pl.DataFrame(GOOD).with_columns(uid=pl.lit(f"p{i}")).write_parquet(tmp_path / f"{i:02d}.parquet")
+    opened = []
+    monkeypatch.setattr(
+        batch, "check_rows", lambda *a, _check=batch.check_rows, **k: opened.append(a) or _check(*a, **k)
+    )
+    done = ingest(empty_lab(), tmp_path)
+    assert len(opened) == 1
+    assert len(done.sources) == 50
+
+
+def test_one_damaged_parquet_file_among_many_is_named(tmp_path):
+    for i in range(5):
+        pl.DataFrame(GOOD).with_columns(uid=pl.lit(f"p{i}")).write_parquet(tmp_path / f"{i}.parquet")
+    content = bytearray((tmp_path / "3.parquet").read_bytes())
+    content[4:60] = bytes(56)
+    (tmp_path / "3.parquet").write_bytes(content)
+    with pytest.raises(IngestError, match="^3.parquet: the file is damaged, the engine cannot read it to the end"):
+        ingest(empty_lab(), tmp_path)
+    (tmp_path / "3.parquet").write_bytes(content[:-20])
+    with pytest.raises(IngestError, match="^3.parquet: a damaged or cut-off Parquet file"):
+        ingest(empty_lab(), tmp_path)
 
 
 def test_one_bad_file_among_many_is_named(tmp_path):

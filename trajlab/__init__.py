@@ -36,6 +36,7 @@ __all__ = [
     "flow",
     "occupancy",
     "open",
+    "read_trips",
     "recover",
     "recover_by_day",
     "score",
@@ -48,10 +49,11 @@ if TYPE_CHECKING:
     from trajlab.attacks.run import recover, recover_by_day
     from trajlab.errors import TrajlabError
     from trajlab.lab import Lab
-    from trajlab.lab import open_lab as open  # noqa: A004
     from trajlab.metrics.score import score
+    from trajlab.opening import open_lab as open  # noqa: A004
     from trajlab.release import Release
     from trajlab.release.frames import flow, occupancy
+    from trajlab.release.trips import read_trips
     from trajlab.simulation import simulate, simulate_campus, simulate_stations
 
 _HOME = {
@@ -60,7 +62,8 @@ _HOME = {
     "TrajlabError": ("trajlab.errors", "TrajlabError"),
     "flow": ("trajlab.release.frames", "flow"),
     "occupancy": ("trajlab.release.frames", "occupancy"),
-    "open": ("trajlab.lab", "open_lab"),
+    "open": ("trajlab.opening", "open_lab"),
+    "read_trips": ("trajlab.release.trips", "read_trips"),
     "recover": ("trajlab.attacks.run", "recover"),
     "recover_by_day": ("trajlab.attacks.run", "recover_by_day"),
     "score": ("trajlab.metrics", "score"),

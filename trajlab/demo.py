@@ -36,7 +36,7 @@ def run(folder: Path, *, people: int, days: int, seed: int) -> None:
     """Simulate, ingest, release with three indexes, attack, ask for risks, decide, report; prints each step."""
     import polars as pl
 
-    from trajlab.lab import open_lab
+    from trajlab.opening import open_lab
 
     make_folder(folder)
     lab_file = folder / "lab.duckdb"
@@ -126,7 +126,7 @@ def _costs(lab: Lab, release: Release) -> str:
 
 def _forget_older_demo(lab_file: Path) -> None:
     """A demo starts afresh, but never over a lab that holds anything but a demo."""
-    from trajlab.lab import open_lab
+    from trajlab.opening import open_lab
 
     if not lab_file.exists():
         return

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from trajlab.lab import Lab
     from trajlab.store import Store
 
-FORMS = ("parquet", "csv")
+FORMS = ("parquet", "csv", "multimno")
 CUBES = (*TABLES, "study.cube")
 OF_A_CUBE = (*CUBES, "counts.release", "slots.slot", "grid.index", "grid.cell")
 """What goes with a cube: all but the counts of everybody, from which those of a group could be computed."""
@@ -55,7 +55,7 @@ def export(
     """Write `schema.table.<form>` for each table, in the order of its key; all files or none.
 
     With `geo`, tables about cells are GeoParquet (`geoparquet.TABLES`). CSV is read by spreadsheets: text that
-    begins like a formula begins with an apostrophe there.
+    begins like a formula begins with an apostrophe there. The form `multimno` is its one table, in folders of days.
     """
     if form not in FORMS:
         raise UnknownNameError("format", form, FORMS)
@@ -65,6 +65,8 @@ def export(
         raise LabError("a release is exported with publishable: without it every table of the lab is, whole")
     if cube is not None and (release is not None or not publishable):
         raise LabError("a cube is exported with publishable and without a release: it says which release it is of")
+    if form == "multimno" and (cube is not None or not publishable):
+        raise LabError("multimno's table is of one release: export it with publishable, and without a cube")
     refuse_folder(folder)
     found = None if cube is None else load_cube(store, cube)
     chosen = found.release_id if found else one_release(store, release) if publishable else None
@@ -74,15 +76,18 @@ def export(
     if publishable:
         tables = [q for q in tables if (q.table in OF_A_CUBE if found else q.table not in CUBES)]
     with scratch_folder(folder) as scratch:
-        for query in tables:
-            _write(store, query, scratch / f"{query.table}.{form}", chosen, cube, geo=geo)
-        if chosen is not None:
-            _write_metadata(store, scratch, chosen, cube, decision, geo=geo)
+        if form == "multimno":
+            _write_population(store, scratch, str(chosen))
+        else:
+            for query in tables:
+                _write(store, query, scratch / f"{query.table}.{form}", chosen, cube, geo=geo)
+            if chosen is not None:
+                _write_metadata(store, scratch, chosen, cube, decision, geo=geo)
         if folder.exists():
             _fill(folder, scratch)
         else:
             scratch.rename(folder)
-    return Exported(sorted(folder.iterdir()), chosen, notes)
+    return Exported(sorted(path for path in folder.rglob("*") if path.is_file()), chosen, notes)
 
 
 def refuse_folder(folder: Path) -> None:
@@ -144,7 +149,7 @@ def _fill(folder: Path, scratch: Path) -> None:
             moved.append(file.rename(folder / file.name))  # noqa: PERF401
     except BaseException:
         for file in moved:
-            file.unlink()
+            file.rename(scratch / file.name)
         raise
 
 
@@ -230,6 +235,33 @@ def _write(store: Store, query: Query, file: Path, release: str | None, cube: st
             file=str(file),
             **params,
         )
+
+
+def _write_population(store: Store, folder: Path, release: str) -> None:
+    """The counts as multimno's present population: `year=…/month=…/day=…/population.parquet`, nothing beside it."""
+    ((index, rows),) = store.rows(
+        "select index_name, (select count(*) from counts.occupancy where release_id = $id) from counts.release "
+        "where release_id = $id",
+        id=release,
+    )
+    if not str(index).startswith("inspire:"):
+        raise LabError(
+            f"multimno's tiles are those of the European grid, and the cells of release {release} are {index}: "
+            "make one with inspire:100 or inspire:1000"
+        )
+    if not rows:
+        raise LabError(f"release {release} has no counts: there is nothing to export")
+    text = step("4_counts/_present_population")
+    days = store.rows(f"select distinct year, month, day from ({text}) order by all", release_id=release)  # noqa: S608
+    for year, month, day in days:  # one file a day: the engine's own partitions depend on its threads
+        file = folder / f"year={year}" / f"month={month}" / f"day={day}" / "population.parquet"
+        file.parent.mkdir(parents=True)
+        with translate_errors("exporting the population present"):
+            store.execute(
+                f'copy (select grid_id, population, "timestamp" from ({text}) '  # noqa: S608
+                "where year = $year and month = $month and day = $day order by all) to $file (format parquet)",
+                file=str(file), release_id=release, year=year, month=month, day=day,
+            )  # fmt: skip
 
 
 def _rows(table: str, *, of_cube: bool) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trajlab.certificate import Verification
     from trajlab.cubes import Cube
     from trajlab.cubes.run import CubeRisk, CubeRuns
+    from trajlab.decide.groups import CubeDecision
     from trajlab.decide.policy import Policy
     from trajlab.decide.run import Decision
     from trajlab.differencing.ledger import Published
@@ -47,30 +48,6 @@ if TYPE_CHECKING:
     from trajlab.utility.tradeoff import Tradeoff
 
 
-def open_lab(
-    path: str | Path = ":memory:",
-    *,
-    engine: str = "duckdb",
-    memory_limit: str | None = None,
-    threads: int | None = None,
-    read_only: bool = False,
-    quiet: bool = False,
-) -> Lab:
-    """Open a lab file, creating it when it is not there; ":memory:" leaves no file.
-
-    `memory_limit` ("4GB") and `threads` bound what the engine may use; beyond the limit
-    it spills to disk beside the lab. Nothing computed depends on either. `quiet` lab says
-    nothing on stderr of how far long work is.
-
-    Making a new lab takes a second, most of it for the words that describe every column.
-    Whoever makes many names a folder in the environment variable `TRAJLAB_CACHE`: a blank
-    lab is kept there, and making one after its model takes a tenth of that.
-    """
-    return Lab(
-        Store(str(path), engine=engine, memory_limit=memory_limit, threads=threads, read_only=read_only), quiet=quiet
-    )
-
-
 class Lab:
     """One study in one file: records in, releases and answers out."""
 
@@ -91,7 +68,7 @@ class Lab:
     ) -> Ingested:
         """Read files, folders or frames into `records.fix`; refused rows go to `records.rejected`.
 
-        `kind` is gps, cdr, wifi, geolife or porto. `tz` is the zone of times that carry
+        `kind` is gps, cdr, wifi, geolife, porto, multimno or bandicoot. `tz` is the zone of times that carry
         none, and the local zone of the records. `columns` maps canonical names to the
         file's own ({"uid": "device"}). `stations` and `places` are reference tables, as
         files or frames. Ingesting the same data twice adds nothing.
@@ -811,6 +788,25 @@ class Lab:
 
         return decide(self, self._given(release), policy, exceptions=exceptions, seed=seed)
 
+    def decide_cube(
+        self,
+        cube: Cube | str,
+        policy: str | Path | Policy,
+        *,
+        exceptions: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> CubeDecision:
+        """May this cube be published? Every rule of a policy, asked of every group; the worst group decides.
+
+        The rest is as in `decide`. Groups are in `study.cube_decision`, rules with the group that keeps each worst
+        in `report.cube_verdict`.
+        """
+        from trajlab.cubes import load_cube
+        from trajlab.decide.groups import decide_groups
+
+        found = load_cube(self._store, cube if isinstance(cube, str) else cube.id)
+        return decide_groups(self, found, policy, exceptions=exceptions, seed=seed)
+
     def certificate(self, decision: Decision | str, path: str | Path) -> list[Path]:
         """Write a decision, or the one with this id, as a file that others can check: sealed JSON.
 
@@ -927,7 +923,9 @@ class Lab:
         the list of files; its `notes` say what was exported and what else must not be published beside it.
         In CSV, text that a spreadsheet would take for a formula begins with an apostrophe; Parquet has it as it is.
         `geo` writes cells, counts, flows and exposure as GeoParquet 1.1, for GIS and kepler.gl: a column `geometry`
-        with the outline of the cell, or the line of the flow.
+        with the outline of the cell, or the line of the flow. `form="multimno"` writes the counts of one release on
+        the European grid as Eurostat's pipeline has the present population: grid_id, population and timestamp, in
+        folders year=/month=/day=.
         """
         from trajlab.export import export, let_out
 
@@ -951,6 +949,13 @@ class Lab:
             decision=decision,
             geo=geo,
         )
+
+    def embedded(self, *, memory_limit: str | None = None, threads: int | None = None) -> Lab:
+        """The lab on the embedded engine, for what a cluster does not do: its lab is closed, any other stays as it is.
+
+        `lab.embedded().risk(release, "points:4")` reads on this machine what the cluster made.
+        """
+        return self
 
     def close(self) -> None:
         self._store.close()

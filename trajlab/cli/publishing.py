@@ -172,7 +172,9 @@ def export(args: argparse.Namespace) -> int:
     whoever has two of the same people can compute counts that both left out. Beside them,
     datapackage.json says what they are (Frictionless Data Package 2); add licenses to it. In CSV, text that a
     spreadsheet would take for a formula (= + - @) begins with an apostrophe; Parquet has it as it is.
-    With --geo, cells, counts, flows and exposure are GeoParquet 1.1, for GIS and kepler.gl.
+    With --geo, cells, counts, flows and exposure are GeoParquet 1.1, for GIS and kepler.gl. With --publishable
+    --format multimno, the counts of a release on the European grid (inspire:100) are what Eurostat's pipeline calls
+    the present population: grid_id, population, timestamp, in folders year=/month=/day=.
     With --policy, a release that does not pass is not written; the command then ends as trajlab decide does.
     """
     from trajlab.decide.run import EXIT
@@ -203,7 +205,7 @@ def _export_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--release", metavar="ID", help="the release to publish (default: the only one in the lab)")
     c.add_argument("--cube", metavar="ID", help="publish a cube instead, without the counts of its release")
     c.add_argument("--policy", metavar="P", help="write nothing unless this policy passes: a preset or a TOML file")
-    c.add_argument("--format", default="parquet", help="parquet or csv (default: parquet)")
+    c.add_argument("--format", default="parquet", help="parquet, csv or multimno (default: parquet)")
     c.add_argument("--geo", action="store_true", help="GeoParquet: outlines of cells and lines of flows in a column")
 
 

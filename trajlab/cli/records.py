@@ -120,7 +120,7 @@ def ingest(args: argparse.Namespace) -> None:
 def _ingest_options(c: argparse.ArgumentParser) -> None:
     lab_options(c)
     c.add_argument("files", nargs="+", help="CSV or Parquet files, or folders")
-    c.add_argument("--kind", default="gps", help="gps, cdr, wifi, geolife or porto (default: gps)")
+    c.add_argument("--kind", default="gps", help="gps, cdr, wifi, geolife, porto, multimno or bandicoot (default: gps)")
     c.add_argument("--tz", help="zone of times that carry none, and local zone, such as Asia/Shanghai")
     c.add_argument("--column", action="append", metavar="NAME=COLUMN", help="such as uid=device; may be repeated")
     _references(c)

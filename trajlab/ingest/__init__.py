@@ -33,7 +33,8 @@ __all__ = ["Ingested", "add_places", "add_stations", "ingest", "names"]
 SOUND = {DUPLICATE, SINGLE_LOCATION}
 """Reasons for which a row is rejected that can be read."""
 VIEWS = (
-    "ingest_frame", "ingest_plt", "ingest_trip", "ingest_written", "ingest_raw", "ingest_form", "ingest_numbered",
+    "ingest_frame", "ingest_event", "ingest_plt", "ingest_trip", "ingest_written", "ingest_raw", "ingest_form",
+    "ingest_numbered", "ingest_interaction", "ingest_owner",
     "ingest_calendar", "ingest_instant", "ingest_timed", "ingest_coordinates", "ingest_gazetteer", "ingest_located",
     "ingest_checked", "ingest_row", "ingest_part", "ingest_source",
 )  # fmt: skip
@@ -85,6 +86,43 @@ def ingest(
     place, direction, region) to columns whose names are not understood. `stations` and
     `places` are tables of coordinates for kinds `cdr` and `wifi`.
     """
+    batch = read_sources(
+        con, source, kind=kind, tz=tz, columns=columns, stations=stations, places=places, progress=progress
+    )
+    refuse_if_empty(batch)
+    first_source, notes = batch.first_source, batch.notes
+    if batch.at_zero and (note := reject_zero_zero(con, first_source)):
+        notes.append(note)
+    if tz is None and batch.sources:
+        notes.append(NO_ZONE)
+    batch.progress("looking for duplicates")
+    reject_duplicates(con, first_source)
+    if batch.reader.reference == "places":
+        add_places_seen(con, first_source)
+    if drop_single_location:
+        people = reject_single_location_people(con)
+        notes.append(f"{people:,} people seen at a single location were taken out of the lab")
+    result = _result(con, batch)
+    refuse_if_nothing_is_left(result)
+    return result
+
+
+def read_sources(
+    con: duckdb.DuckDBPyConnection,
+    source: object,
+    *,
+    kind: str,
+    tz: str | None,
+    columns: Mapping[str, str] | None,
+    stations: object = None,
+    places: object = None,
+    reference_given: bool = False,
+    progress: Progress | None = None,
+) -> Batch:
+    """The sources as records, before anything is rejected that can be seen among all of them only.
+
+    `reference_given` says that the reference table of this call is in the lab already.
+    """
     reader = find_kind(kind)
     progress = progress or (lambda _: None)
     if tz is not None:
@@ -105,7 +143,7 @@ def ingest(
         first_source=first_source,
         notes=notes,
         progress=progress,
-        reference_given=stations is not None or places is not None,
+        reference_given=reference_given or stations is not None or places is not None,
     )
     with ExitStack() as cleanup:
         cleanup.callback(_drop_steps, con)
@@ -115,25 +153,15 @@ def ingest(
             notes += add_places(con, places)
         for table in reader.open_source(con, source, cleanup, notes):
             batch.add(table)
+    return batch
+
+
+def refuse_if_empty(batch: Batch) -> None:
     if batch.empty and not batch.sources and not batch.skipped_sources:
         raise IngestError(f"{batch.empty[0]}: no data rows, only column names")
-    if batch.at_zero and (note := reject_zero_zero(con, first_source)):
-        notes.append(note)
-    if tz is None and batch.sources:
-        notes.append(NO_ZONE)
-    progress("looking for duplicates")
-    reject_duplicates(con, first_source)
-    if reader.reference == "places":
-        add_places_seen(con, first_source)
-    if drop_single_location:
-        people = reject_single_location_people(con)
-        notes.append(f"{people:,} people seen at a single location were taken out of the lab")
-    result = _result(con, batch)
-    _refuse_if_nothing_is_left(result)
-    return result
 
 
-def _refuse_if_nothing_is_left(result: Ingested) -> None:
+def refuse_if_nothing_is_left(result: Ingested) -> None:
     """Rows that the lab has already, or that were taken out on request, are no failure."""
     unreadable = {reason: count for reason, count in result.rejected.items() if reason not in SOUND}
     if result.rows and sum(unreadable.values()) == result.rows:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from trajlab.errors import IngestError
 from trajlab.ingest._checks import check_rows, select_columns
 from trajlab.ingest._columns import date_and_clock, resolve
+from trajlab.ingest._joined_parquet import first_damaged
 from trajlab.ingest._kinds import Kind, Placing
 from trajlab.ingest._records import write_records
 from trajlab.ingest._survey import Survey, refuse_unreadable_times, survey_rows
@@ -258,7 +259,8 @@ def _engine_trouble(table: Table, error: duckdb.Error) -> str:
     """The engine's own words quote the record, so only what kind of trouble it is gets through."""
     if "line size" in str(error).lower():
         return f"{table.name}: a line is far too long; is a quote left open?"
-    return f"{table.name}: the file is damaged, the engine cannot read it to the end"
+    file = first_damaged(table.stamps) if table.parts else None
+    return f"{file.name if file else table.name}: the file is damaged, the engine cannot read it to the end"
 
 
 _ADD_SOURCES = """

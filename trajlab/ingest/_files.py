@@ -27,6 +27,16 @@ class DataFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """One source in a table of several."""
+
+    name: str
+    fingerprint: str
+    rows: int
+    notes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Stamp:
     """A file as it was when it was first looked at."""
 
@@ -36,6 +46,10 @@ class Stamp:
     @staticmethod
     def of(file: DataFile) -> Stamp:
         return Stamp(file, _state(file))
+
+    @property
+    def size(self) -> int:
+        return self.state[2]
 
     def check(self) -> None:
         """Raise if the file is another by now: its rows and its fingerprint would not belong together."""

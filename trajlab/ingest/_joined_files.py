@@ -1,8 +1,8 @@
-"""Thousands of small CSV files are read as one: a statement of the engine costs more than such a file.
+"""Thousands of small files are read as one: a statement of the engine costs more than such a file.
 
-Files of one layout are written after each other into a temporary file, without their column
+CSV files of one layout are written after each other into a temporary file, without their column
 names. How many rows each has was counted on the way, so every row is known by its file and its
-number there. Each file is read from the disk once, whole.
+number there. Each file is read from the disk once, whole. Parquet files stay where they are.
 """
 
 from __future__ import annotations
@@ -16,21 +16,12 @@ import duckdb
 
 from trajlab.ingest import _csvfile as csvfile
 from trajlab.ingest._csvfile import Head
-from trajlab.ingest._files import DataFile
+from trajlab.ingest._files import DataFile, Part, Stamp
+from trajlab.ingest._joined_parquet import JoinedParquet, Layout, may_be_joined, read_layout
 from trajlab.ingest._quoting import Repair, Scan, scan_quotes
 from trajlab.scratch import temporary_folder
 
 FULL = 1 << 26
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One source in a table of several."""
-
-    name: str
-    fingerprint: str
-    rows: int
-    notes: list[str]
 
 
 @dataclass(slots=True)
@@ -55,7 +46,7 @@ class JoinedFiles:
 
     def __init__(self, cleanup: ExitStack) -> None:
         self._folder = cleanup.enter_context(temporary_folder())
-        self._open: dict[tuple[Head, bool], JoinedFile] = {}
+        self._open: dict[tuple[Head, bool] | Layout, JoinedFile | JoinedParquet] = {}
         self._numbers = itertools.count()
 
     def content(self, file: DataFile) -> bytes | None:
@@ -68,7 +59,7 @@ class JoinedFiles:
                 return None
         return content
 
-    def add(self, file: DataFile, content: bytes) -> list[JoinedFile]:
+    def add(self, file: DataFile, content: bytes) -> list[JoinedFile | JoinedParquet]:
         """Write the file to the joined file of its layout; that one, if it is full now."""
         head = csvfile.read_head(file, content)
         scan = scan_quotes([content], head.delimiter)
@@ -86,15 +77,27 @@ class JoinedFiles:
         joined.parts.append(Part(file.name, scan.fingerprint, rows, csvfile.notes_on(file, head, scan, faults)))
         return [self._open.pop((head, joined.repaired))] if joined.size >= FULL else []
 
-    def rest(self) -> list[JoinedFile]:
+    def add_parquet(self, file: DataFile) -> list[JoinedFile | JoinedParquet] | None:
+        """Put the file beside those of its layout; these, if they are enough now. None for a large one."""
+        stamp = Stamp.of(file)
+        layout, rows = read_layout(file)
+        if stamp.size >= csvfile.CHUNK or not may_be_joined(layout[0]):
+            return None
+        joined = self._open.setdefault(layout, JoinedParquet(layout[0]))
+        assert isinstance(joined, JoinedParquet)
+        joined.add(file, stamp, rows)
+        return [self._open.pop(layout)] if joined.size >= FULL else []
+
+    def rest(self) -> list[JoinedFile | JoinedParquet]:
         """Every joined file that is not full, in the order of their first files."""
         rest = list(self._open.values())
         self._open.clear()
         return rest
 
     def _joined_file(self, head: Head, *, repaired: bool) -> JoinedFile:
-        if (head, repaired) not in self._open:
+        joined = self._open.get((head, repaired))
+        if not isinstance(joined, JoinedFile):
             path = self._folder / f"{next(self._numbers)}.csv"
             path.write_bytes((head.delimiter * (len(head.header) - 1)).encode() + b"\n")
-            self._open[head, repaired] = JoinedFile(path, head, repaired)
-        return self._open[head, repaired]
+            self._open[head, repaired] = joined = JoinedFile(path, head, repaired)
+        return joined

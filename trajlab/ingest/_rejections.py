@@ -70,15 +70,25 @@ def reject_zero_zero(con: duckdb.DuckDBPyConnection, first_source: int) -> str |
     """
     since = {"first_source": first_source}
     ((zero, near, others),) = con.sql(step("1_records/_reject_around_zero"), params=since).fetchall()
-    if not zero:
+    if zero and not (note := why_zero_zero_stays(zero, near, others)):
+        move_zero_zero(con, first_source)
+    return note if zero else None
+
+
+def why_zero_zero_stays(zero: int, near: int, others: int) -> str | None:
+    """A note where fixes at 0, 0 are records like others; None where they are to be rejected."""
+    if near < NEAR_SHARE * others:
         return None
-    if near >= NEAR_SHARE * others:
-        reason = f"{near / others:.1%} of the others are within a degree of it" if others else "there are no others"
-        return f"{zero:,} rows lie exactly at 0, 0 and were kept: {reason}"
+    reason = f"{near / others:.1%} of the others are within a degree of it" if others else "there are no others"
+    return f"{zero:,} rows lie exactly at 0, 0 and were kept: {reason}"
+
+
+def move_zero_zero(con: duckdb.DuckDBPyConnection, first_source: int) -> None:
+    """Reject the fixes at exactly 0, 0 of these sources."""
+    since = {"first_source": first_source}
     con.execute(f"insert into records.rejected {step('1_records/_reject_zero_zero')}", {**since, "reason": AT_ZERO})
     con.execute(_DELETE_CALLS)
     con.execute("delete from records.fix where lat = 0 and lng = 0 and source_id >= $first_source", since)
-    return None
 
 
 def reject_single_location_people(con: duckdb.DuckDBPyConnection) -> int:

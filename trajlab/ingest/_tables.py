@@ -16,13 +16,13 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 from duckdb import ColumnExpression, ConstantExpression, FunctionExpression
 
 from trajlab.errors import IngestError
 from trajlab.ingest import _csvfile as csvfile
-from trajlab.ingest._files import DataFile, Stamp, find, literal
-from trajlab.ingest._joined_files import JoinedFile, JoinedFiles, Part
+from trajlab.ingest._files import DataFile, Part, Stamp, find, literal
+from trajlab.ingest._joined_files import JoinedFile, JoinedFiles
+from trajlab.ingest._joined_parquet import JoinedParquet, damaged, read_layout
 
 _LOOKED_AT = 1000
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{8}", re.ASCII)
@@ -56,22 +56,35 @@ class Table:
 def open_records(
     con: duckdb.DuckDBPyConnection, source: object, cleanup: ExitStack, notes: list[str]
 ) -> Iterator[Table]:
-    """Like `open_tables`, with small CSV files of one layout in one table."""
+    """Like `open_tables`, with small files of one layout in one table.
+
+    Parquet does not wait for CSV that comes later, nor the other way round: files of a folder with both
+    are read in their order, here and by the tasks of a cluster.
+    """
     joined = JoinedFiles(cleanup)
+    before: bool | None = None
     for item in _items(source):
-        if not isinstance(item, str | os.PathLike):
+        if not isinstance(item, str | os.PathLike | DataFile):
             yield from _joined_tables(con, joined.rest())
             yield open_frame(con, item)
             continue
-        files, left_out = find([item])
+        files, left_out = ([item], []) if isinstance(item, DataFile) else find([item])
         notes += left_out
         for file in files:
-            content = joined.content(file) if _is_csv(file) else None
-            if content is None:
+            is_csv = _is_csv(file)
+            if is_csv is not before:
+                yield from _joined_tables(con, joined.rest())
+            before = is_csv
+            if is_csv:
+                content = joined.content(file)
+                full = None if content is None else joined.add(file, content)
+            else:
+                full = joined.add_parquet(file)
+            if full is None:
                 yield from _joined_tables(con, joined.rest())
                 yield open_file(con, file, cleanup)
             else:
-                yield from _joined_tables(con, joined.add(file, content))
+                yield from _joined_tables(con, full)
     yield from _joined_tables(con, joined.rest())
 
 
@@ -171,36 +184,35 @@ def _is_csv(file: DataFile) -> bool:
     return magic != b"PAR1"
 
 
-def _joined_tables(con: duckdb.DuckDBPyConnection, files: list[JoinedFile]) -> Iterator[Table]:
+def _joined_tables(con: duckdb.DuckDBPyConnection, files: list[JoinedFile | JoinedParquet]) -> Iterator[Table]:
     for file in files:
         first, others = file.parts[0], len(file.parts) - 1
-        yield Table(
+        header = file.head.header if isinstance(file, JoinedFile) else file.header
+        table = Table(
             name=f"{first.name} and {others:,} more" if others else first.name,
-            columns={name: f"c{i}" for i, name in enumerate(file.head.header)},
+            columns={name: f"c{i}" for i, name in enumerate(header)},
             relation=file.relation(con),
             slow_to_scan=True,
-            repaired=file.repaired,
             rows=sum(part.rows for part in file.parts),
-            commas=file.head.commas,
             parts=tuple(file.parts),
         )
-        file.path.unlink()
+        if isinstance(file, JoinedFile):
+            yield replace(table, repaired=file.repaired, commas=file.head.commas)
+            file.path.unlink()
+        else:
+            yield replace(table, stamps=tuple(file.stamps))
 
 
 def _parquet(con: duckdb.DuckDBPyConnection, file: DataFile) -> Table:
     stamp = Stamp.of(file)
-    names = _parquet_names(file)
-    csvfile.refuse_too_wide(file, len(names))
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise IngestError(f"{file.name}: column {twice[0]!r} appears twice")
+    (names, *_), _ = read_layout(file)
     numbered = "file_row_number" not in {name.lower() for name in names}
     query = _NUMBERED if numbered else _UNNUMBERED
     try:
         with con.cursor() as probe:  # an error on `con` would end the caller's transaction
             engine_names = probe.sql(query, params={"path": literal(file.path)}).columns[1:]
     except duckdb.Error as error:
-        raise IngestError(f"{file.name}: a damaged or cut-off Parquet file") from error
+        raise damaged(file) from error
     return Table(
         name=file.name,
         columns={name: f"c{i}" for i, name in enumerate(names)},
@@ -212,14 +224,6 @@ def _parquet(con: duckdb.DuckDBPyConnection, file: DataFile) -> Table:
         fingerprint=csvfile.fingerprint(file),
         stamps=(stamp,),
     )
-
-
-def _parquet_names(file: DataFile) -> list[str]:
-    """As they are written; the engine renames those that differ in case only."""
-    try:
-        return [str(name) for name in pq.read_schema(file.path).names]
-    except (OSError, pa.ArrowException) as error:
-        raise IngestError(f"{file.name}: a damaged or cut-off Parquet file") from error
 
 
 _NUMBERED = """

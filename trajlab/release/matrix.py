@@ -40,7 +40,7 @@ def parse_matrix(
     matrix, names, times = _read_counts(counts, hides=hides)
     blank = np.isnan(matrix) if hides and matrix.dtype.kind == "f" else np.zeros(matrix.shape, dtype=bool)
     matrix = np.where(blank, 0, matrix) if blank.any() else matrix
-    where = _read_xy(xy, names, unit)
+    where = read_coordinates(xy, names, unit)
     _refuse_bad_counts(matrix, noisy=noisy)
     if matrix.shape[1] != len(where):
         raise ReleaseError(f"the counts have {matrix.shape[1]} cells, the coordinates {len(where)}: they must match")
@@ -79,7 +79,7 @@ def parse_matrix(
     }
 
 
-def _frame(table: Any) -> pl.DataFrame | None:
+def read_frame(table: Any) -> pl.DataFrame | None:
     if isinstance(table, str | Path):
         path = Path(table)
         if not path.exists():
@@ -107,7 +107,7 @@ def _total(people: int | tuple[int, int]) -> tuple[int, int]:
 
 
 def _read_counts(counts: Any, *, hides: bool) -> tuple[npt.NDArray[Any], list[str] | None, list[dt.datetime] | None]:
-    frame = _frame(counts)
+    frame = read_frame(counts)
     if frame is None:
         matrix = np.asarray(counts)
         if hides and matrix.dtype.kind == "O":
@@ -202,8 +202,8 @@ def _regular(times: list[dt.datetime], slots_per_day: int | None) -> int:
     return 86_400 // step
 
 
-def _read_xy(xy: Any, names: list[str] | None, unit: str | None) -> npt.NDArray[np.float64]:
-    frame = _frame(xy)
+def read_coordinates(xy: Any, names: list[str] | None, unit: str | None) -> npt.NDArray[np.float64]:
+    frame = read_frame(xy)
     if frame is None:
         where = np.asarray(xy, dtype=np.float64)
         if where.ndim != 2 or where.shape[1] != 2:
