@@ -90,7 +90,18 @@ MAY_IMPORT = {
         "version",
     },
     "decide": {
-        *("decide", "attacks", "errors", "ids", "lab", "membership.question", "plugins", "progress", "protect"),
+        *(
+            "decide",
+            "attacks",
+            "cubes",
+            "errors",
+            "ids",
+            "lab",
+            "membership.question",
+            "plugins",
+            "progress",
+            "protect",
+        ),
         *("query", "release", "risk", "schedule", "settings", "utility"),
     },
     "certificate": {"certificate", "decide.policy", "errors", "lab", "report", "store", "version"},
@@ -246,7 +257,7 @@ def test_sql_never_contains_a_value_as_text():
         assert not suspicious.search(file.read_text(encoding="utf-8")), file
 
 
-EMBEDDED = ("engine.duckdb", "store", "ingest", "prepare", "risk.traits", "answer", "explore", "lab")
+EMBEDDED = ("engine.duckdb", "store", "ingest", "prepare", "risk.traits", "answer", "explore", "lab", "cluster")
 """Who may use DuckDB's own connection: what reads files, and what runs a reader's own SELECT."""
 
 

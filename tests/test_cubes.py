@@ -371,3 +371,62 @@ def test_the_command_makes_attacks_and_asks(tiny_file: Path, tmp_path, capsys):
     assert "everybody_share" in said
     assert main(["cube", str(lab), "--by", "home:zones", "--weights", "x"]) == 2
     assert "no column of the people table" in capsys.readouterr().err
+
+
+POLICY = """\
+name = "small"
+[[rule]]
+rule = "contributors"
+at_least = 3
+table = "occupancy"
+[[rule]]
+rule = "smallest_count"
+at_least = 1
+"""
+
+
+def test_a_cube_is_decided_group_by_group_and_its_worst_group_decides(city):
+    from trajlab.decide.policy import Policy
+
+    policy = Policy.parse(POLICY)
+    cube = city.cube({"index": "h3:8", "slot": "1h"}, "home:square:10000", min_count=2)
+    decision = city.decide_cube(cube, policy)
+    by_hand = {}
+    for value, people in decision.groups.select("value", "people").iter_rows():
+        release = city.release("h3:8", "1h", min_count=2, group=("home:square:10000", value))
+        if len(release.counts):
+            by_hand[value] = people, city.decide(release, policy).rules
+    assert 0 < len(by_hand) < cube.groups
+    assert decision.verdict == "fail"
+    assert dict(decision.groups.filter(pl.col("reason").is_null()).select("value", "verdict").iter_rows()) == {
+        value: "fail" if "fail" in set(rules["verdict"]) else "pass" for value, (_, rules) in by_hand.items()
+    }
+    assert set(decision.groups.filter(pl.col("reason").is_not_null())["verdict"]) == {"pass"}
+    for position, row in enumerate(decision.rules.sort("position").iter_rows(named=True)):
+        found = {value: (people, rules.row(position, named=True)) for value, (people, rules) in by_hand.items()}
+        worst = min(found, key=lambda value: (found[value][1]["low"], -found[value][0], value))
+        assert (row["value"], row["estimate"]) == (worst, found[worst][1]["estimate"])
+        assert row["failing_groups"] == sum(rule["verdict"] == "fail" for _, rule in found.values())
+        assert row["groups"] == len(by_hand)
+    assert city.decide_cube(cube, policy).id == decision.id
+    safe = city.cube({"index": "h3:8", "slot": "1h"}, "home:square:10000", min_count=3)
+    assert city.decide_cube(safe, policy).verdict == "pass"
+
+
+def test_the_command_decides_a_cube(tiny_file: Path, tmp_path, capsys):
+    lab = tmp_path / "lab.duckdb"
+    lab.write_bytes(tiny_file.read_bytes())
+    (tmp_path / "small.toml").write_text(POLICY)
+    assert main(["release", str(lab), "--index", "square:1000", "--slot", "3h", "--quiet"]) == 0
+    assert main(["cube", str(lab), "--by", "home:zones", "--quiet"]) == 0
+    with tl.open(lab, quiet=True) as opened:
+        cube = opened.table("study.cube")["cube_id"].item()
+    capsys.readouterr()
+    asked = ["decide", str(lab), "--cube", cube, "--policy", str(tmp_path / "small.toml"), "--quiet"]
+    assert main(asked) == 1
+    said = capsys.readouterr().out
+    assert f"on cube {cube}" in said
+    assert "the worst; 2 of 2 groups do not pass" in said
+    assert said.rstrip().endswith("fail: do not publish (small: 2 fail of 2 groups)")
+    assert main([*asked, "--certificate", "x.json"]) == 2
+    assert "leave out --release and --certificate" in capsys.readouterr().err

@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajlab.cli.terminal import Commands, engine_options, lab_options, list_in_help, only_release, opened, pairs
-from trajlab.errors import TrajlabError
+from trajlab.errors import PolicyError, TrajlabError
+
+if TYPE_CHECKING:
+    from trajlab.decide.groups import CubeDecision
 
 
 def decide(args: argparse.Namespace) -> int:
@@ -20,11 +24,15 @@ def decide(args: argparse.Namespace) -> int:
     from trajlab.certificate import check_path
     from trajlab.decide.run import EXIT
 
+    if args.cube is not None and (args.release is not None or args.certificate is not None):
+        raise PolicyError("--cube names what is decided, group by group: leave out --release and --certificate")
     if args.certificate is not None:
         check_path(args.certificate)
     with opened(args, must_exist=True) as lab:
-        release = only_release(lab, args.release)
         reasons = pairs(args.exception, "--exception")
+        if args.cube is not None:
+            return _decide_cube(lab.decide_cube(args.cube, args.policy, exceptions=reasons, seed=args.seed))
+        release = only_release(lab, args.release)
         decision = lab.decide(release, args.policy, exceptions=reasons, seed=args.seed)
         print(f"decision {decision.id} on release {decision.release_id}")
         for rule in decision.rules.iter_rows(named=True):
@@ -38,10 +46,27 @@ def decide(args: argparse.Namespace) -> int:
         return EXIT[decision.verdict]
 
 
+def _decide_cube(decision: CubeDecision) -> int:
+    from trajlab.decide.run import EXIT
+
+    print(f"decision {decision.id} on cube {decision.cube_id}")
+    for rule in decision.rules.iter_rows(named=True):
+        print(f"{rule['verdict']:<7}{rule['position']:>2}  {rule['rule']} [{rule['concern']}]: {rule['sentence']}")
+        bad = rule["failing_groups"] + rule["review_groups"]
+        print(f"{'':<11}group {rule['value']}, the worst; {bad:,} of {rule['groups']:,} groups do not pass")
+        if rule["exception"]:
+            print(f"{'':<11}exception: {rule['exception']}")
+    print(decision)
+    return EXIT[decision.verdict]
+
+
 def _decide_options(c: argparse.ArgumentParser) -> None:
     list_in_help(c, _list_presets)
     lab_options(c)
     c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
+    c.add_argument(
+        "--cube", metavar="ID", help="a cube instead, group by group (trajlab cube): the worst group decides"
+    )
     c.add_argument("--policy", required=True, help="a preset, see below, or a TOML file")
     c.add_argument(
         "--exception",

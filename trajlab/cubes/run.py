@@ -72,7 +72,7 @@ def attack_groups(
     runs: dict[str, Run] = {}
     refused: dict[str, str] = {}
     rows = []
-    for value, people in _groups(store, cube):
+    for value, people in sized_groups(store, cube):
         release_id = None
         try:
             release = make_release(store, replace(published, group=(cube.by, value)), progress)
@@ -122,7 +122,7 @@ def measure_groups(
     whole = replace(settings_of(store, cube.release_id), min_count=1)
     answers = {
         value: answer(make_release(store, replace(whole, group=(cube.by, value)), progress).id)
-        for value, _ in _groups(store, cube)
+        for value, _ in sized_groups(store, cube)
     }
     ((in_full,),) = store.rows("select in_full from study.risk where risk_id = $id", id=everybody.id)
     frame = pl.DataFrame(
@@ -145,7 +145,7 @@ def measure_groups(
     return CubeRisk(cube.id, knowledge, answers, everybody)
 
 
-def _groups(store: Store, cube: Cube) -> list[tuple[str, int]]:
+def sized_groups(store: Store, cube: Cube) -> list[tuple[str, int]]:
     """The groups of a cube and their people, the largest first; refused where the lab has moved on since."""
     ((grouping_id, fingerprint),) = store.rows(
         "select cube.grouping_id, made.fingerprint from study.cube as cube "

@@ -1,0 +1,16 @@
+-- study.cube_decision: every decision on a cube, group by group: each is decided as a table of its own.
+--
+-- The worst group decides for the cube (report.cube_verdict): whoever publishes it publishes every group. A group of
+-- which nothing is published has no decision and the reason.
+--
+-- grain:      cube_decision_id, value
+-- written by: trajlab.decide.groups
+-- columns:
+--   cube_decision_id  VARCHAR  the decision on the cube: a digest of it, the policy, exceptions, seed and what is out
+--   cube_id           VARCHAR  the cube, see study.cube
+--   policy            VARCHAR  name of the policy
+--   value             VARCHAR  the group: the home area, or the value of the column; unknown where there is none
+--   people            BIGINT   people in the group
+--   decision_id       VARCHAR  the decision on the group, see study.decision; null where nothing of it is published
+--   verdict           VARCHAR  pass, fail or review; pass where nothing is published
+--   reason            VARCHAR  why there is no decision; null where there is one
