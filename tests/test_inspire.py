@@ -13,7 +13,7 @@ from trajlab.errors import SpatialError
 from trajlab.report import words
 from trajlab.spatial import StudyArea, build
 from trajlab.spatial.inspire import COVERS, short_code
-from trajlab.study.recommend import _coarser
+from trajlab.study.ladders import _coarser
 
 EUROPE = StudyArea(COVERS)
 TO_GRID = pyproj.Transformer.from_crs(4326, 3035, always_xy=True)

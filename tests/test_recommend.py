@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,8 @@ from trajlab.cli import main
 from trajlab.errors import StudyError, UnknownNameError
 from trajlab.release import Release
 from trajlab.study.blur import blur
-from trajlab.study.recommend import Judgement, recommend
+from trajlab.study.judges import Judgement
+from trajlab.study.recommend import recommend
 from trajlab.study.search import search, search_everything
 
 
@@ -289,7 +291,9 @@ def test_the_command_line_shows_the_frontier_and_draws_it(tmp_path: Path, capsys
     assert main([*words, "--risk", "top:1", "-o", str(drawn)]) == 0
     out = capsys.readouterr().out
     assert re.search(r"recommendation a[0-9a-f]{12}: \d of 8 changes measured", out)
-    assert f"trajlab release {file} --index square:1000 --slot 21600s" in out
+    (asked,) = re.findall(r"trajlab (sql .*)", out)
+    assert main(shlex.split(asked)) == 0
+    assert "trajlab release LAB --index square:1000 --slot 21600s" in capsys.readouterr().out
     assert drawn.read_text().startswith("<svg")
     only = lab_release(file)
     assert main([*words, "--policy", str(tmp_path / "small.toml"), "--release", only]) == 1

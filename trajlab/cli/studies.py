@@ -148,8 +148,11 @@ def recommend(args: argparse.Namespace) -> int:
             print(
                 f"no change that was tried passes {found.policy}: try larger cells, longer slots or higher thresholds"
             )
-        for command in shown["command"]:
+        for command in found.cheapest["command"]:
             print(command.replace(" LAB ", f" {shlex.quote(args.lab)} ", 1))
+        if args.policy is None:
+            asked = "from metrics.recommendation select command where recommendation_id = $id and not_beaten"
+            print(f"their commands: trajlab sql {shlex.quote(args.lab)} --param id={found.id} '{asked}'")
         if args.output:
             print(f"wrote {found.save(args.output)}")
         return 1 if args.policy is not None and not len(shown) else 0

@@ -20,16 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from trajlab import attacks, protect
 from trajlab.decide.policy import Policy
-from trajlab.errors import ProtectionError, ReleaseError, StudyError, UnknownNameError
+from trajlab.errors import ProtectionError, ReleaseError, StudyError
 from trajlab.ids import digest
 from trajlab.query import Query
 from trajlab.release.making import Settings, make_release
-from trajlab.release.slots import slot_seconds
-from trajlab.risk import knowledge
-from trajlab.spatial import inspire
 from trajlab.study.blur import blur
+from trajlab.study.judges import Judge, Judgement, judge_by_policy, judge_by_risk
+from trajlab.study.ladders import Ladders, build_ladders
 from trajlab.study.population import pin_people
 from trajlab.study.search import Point, is_weaker, search, search_everything
 
@@ -37,52 +35,7 @@ if TYPE_CHECKING:
     from trajlab.lab import Lab
     from trajlab.release import Release
 
-MEMBERSHIP = "membership"
 CHEAPEST = 3
-_SUPPRESS, _ROUND = (5, 10, 15, 20), (5,)
-"""Thresholds and steps of rounding that are tried unless you say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What is found of one release: its risk, whether privacy is served, and the verdict of a policy."""
-
-    risk: float
-    safe: bool
-    verdict: str | None = None
-
-
-Judge = Callable[["Release"], Judgement]
-
-
-@dataclass(frozen=True)
-class Ladders:
-    """What may change, each from weak to strong; the first of each is the release as it is."""
-
-    index: tuple[str, ...]
-    slot: tuple[int, ...]
-    suppress: tuple[int, ...]
-    round: tuple[int, ...]
-    eps: tuple[float, ...]
-    unit: str = "person-day"
-    own: tuple[str, ...] = ()
-    """Protections of the release as it is: what stands for the first of each."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (len(self.index), len(self.slot), len(self.suppress), len(self.round), len(self.eps))
-
-    def recipe(self, point: Point) -> tuple[str, ...]:
-        """The protections of counts of one point, in their order; 0 stands for none."""
-        _, _, hiding, rounding, noise = point
-        stronger = {
-            "noise": f"noise:geometric:eps={self.eps[noise]:g}:unit={self.unit}" if noise else "",
-            "suppress": f"suppress:{self.suppress[hiding]}" if hiding else "",
-            "round": f"round:{self.round[rounding]}" if rounding else "",
-        }
-        own = {text.partition(":")[0]: text for text in self.own}
-        texts = [stronger[name] or own.get(name, "") for name in stronger]
-        return tuple(protect.name_of(protect.load(text)) for text in texts if text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,10 +120,10 @@ def recommend(
     if policy is not None and risk is not None:
         raise StudyError("a policy says what the risk is: give policy or risk, not both")
     settings = _settings(lab, release)
-    ladders = _ladders(settings, index, slot, suppress, round, eps, unit)
+    ladders = build_ladders(settings, index, slot, suppress, round, eps, unit)
     name = "share of rules on privacy that do not pass" if policy is not None else risk or "xu2017"
     label = None if policy is None else policy if judge else Policy.load(policy).name
-    judge = judge or (_by_policy(lab, policy, seed) if policy is not None else _by_risk(lab, name, seed))
+    judge = judge or (judge_by_policy(lab, policy, seed) if policy is not None else judge_by_risk(lab, name, seed))
     case = _Case(lab, release, settings, ladders, judge)
     value = case.is_unsafe if policy is not None else case.risk
     for first in itertools.product(range(len(ladders.index)), range(len(ladders.slot))):
@@ -246,141 +199,6 @@ class _Case:
         return [settings.index, f"{settings.slot / 60:g} min", *settings.protect]
 
 
-def _settings(lab: Lab, release_id: str) -> Settings:
-    """The settings of a release without what protects its counts: where every change begins."""
-    found = lab._store.rows(
-        "select made.settings, release.index_name, release.recipe from study.release as made "
-        "join counts.release as release using (release_id) where release_id = $id",
-        id=release_id,
-    )
-    if not found:
-        raise StudyError(f"release {release_id} was made elsewhere: the lab has no records to make another one of")
-    ((text, index, recipe),) = found
-    given = json.loads(text)
-    given |= {
-        "index": index,
-        "box": None if given["box"] is None else tuple(given["box"]),
-        "protect": tuple(recipe.split()),
-    }
-    if given.get("group") is not None:
-        raise StudyError(f"release {release_id} holds one group: ask for the release of everybody")
-    if any(note.startswith("no zone was given") for note in lab.published(release_id).notes):
-        given["tz"] = None  # said again, it would be meant
-    settings = Settings(**given)
-    if settings.min_count > 1:
-        settings = dataclasses.replace(
-            settings, min_count=1, protect=(f"suppress:{settings.min_count}", *settings.protect)
-        )
-    if settings.coverage or settings.people is not None:
-        population = pin_people(lab._store, release_id)
-        settings = dataclasses.replace(settings, coverage=0.0, people=None, population=population)
-    return settings
-
-
-def _ladders(
-    settings: Settings,
-    index: Sequence[str] | None,
-    slot: Sequence[str | int] | None,
-    suppress: Sequence[int] | None,
-    rounding: Sequence[int] | None,
-    eps: Sequence[float] | None,
-    unit: str,
-) -> Ladders:
-    """From the release as it is to the strongest of each kind; what is weaker than it already is, is left out."""
-    own = {protect.name_of(one).partition(":")[0]: one for one in protect.load_recipe(settings.protect)}
-    own_k, own_base = (
-        int(getattr(own[name], word)) if name in own else 0 for name, word in (("suppress", "k"), ("round", "base"))
-    )
-    own_eps = float(own["noise"].eps) if "noise" in own else 0.0
-    unit = own["noise"].unit if "noise" in own else unit
-    for name, given in (("suppress", suppress), ("round", rounding), ("eps", eps)):
-        for number in given or ():
-            whole = name != "eps"
-            if isinstance(number, bool) or not isinstance(number, int if whole else int | float) or not number > 0:
-                raise StudyError(f"{name} is a list of {'whole ' * whole}numbers above 0, not {number!r}")
-    longer = [slot_seconds(one) for one in slot] if slot is not None else _longer(settings.slot)
-    if short := [one for one in longer if one % settings.slot]:
-        raise StudyError(
-            f"slots of {short[0] / 60:g} min do not hold whole slots of {settings.slot / 60:g} min: name multiples"
-        )
-    smaller_eps = sorted({float(one) for one in eps or () if not own_eps or one < own_eps}, reverse=True)
-    made = Ladders(
-        (
-            settings.index,
-            *(one for one in (_coarser(settings.index) if index is None else index) if one != settings.index),
-        ),
-        (settings.slot, *sorted({one for one in longer if one > settings.slot})),
-        (own_k, *sorted({one for one in (suppress if suppress is not None else _SUPPRESS) if one > own_k})),
-        (own_base, *sorted({one for one in (rounding if rounding is not None else _ROUND) if one > own_base})),
-        (own_eps, *smaller_eps),
-        unit,
-        tuple(map(protect.name_of, own.values())),
-    )
-    protect.load_recipe(made.recipe(tuple(places - 1 for places in made.shape)))
-    return made
-
-
-def _coarser(index: str) -> list[str]:
-    """Larger cells of the same kind: squares of twice and four times the side, hexagons of resolutions below.
-
-    Of the European grid, its next sides in powers of ten.
-    """
-    kind, _, size = index.partition(":")
-    if kind == "square" and size.replace(".", "").isdigit():
-        return [f"square:{float(size) * times:g}" for times in (2, 4)]
-    if kind == "inspire" and size.isdigit():
-        larger = (10 ** len(size), 10 ** (len(size) + 1))
-        return [f"inspire:{side}" for side in larger if side <= inspire.LARGEST]
-    if kind == "h3" and size.isdigit():
-        return [f"h3:{int(size) - fewer}" for fewer in (1, 2) if int(size) >= fewer]
-    return []
-
-
-def _longer(slot: int) -> list[int]:
-    return [slot * times for times in (2, 4) if 86_400 % (slot * times) == 0]
-
-
-def _by_policy(lab: Lab, policy: str | Path, seed: int) -> Judge:
-    def judge(release: Release) -> Judgement:
-        decision = lab.decide(release, policy, seed=seed)
-        rules = decision.rules.filter((pl.col("concern") != "utility") & pl.col("exception").is_null())
-        failing = int((rules["verdict"] != "pass").sum())
-        return Judgement(failing / max(len(rules), 1), safe=not failing, verdict=decision.verdict)
-
-    return judge
-
-
-def _by_risk(lab: Lab, name: str, seed: int) -> Judge:
-    """An attack by the slots that it recovers, an adversary by whom it singles out, membership by its advantage."""
-    if name in attacks.names():
-
-        def share(release: Release) -> Judgement:
-            run = lab.attack(release, name, seed=seed)
-            scores = lab.sql(
-                "select estimate from report.accuracy where run_id = $id and level = 3 order by pairing desc", id=run.id
-            )
-            return Judgement(float(scores["estimate"][0]), safe=False)
-
-        return share
-    if name == MEMBERSHIP:
-
-        def advantage(release: Release) -> Judgement:
-            found = lab.membership(release, adversary="release-only", seed=seed).table.filter(measure="advantage")
-            return Judgement(float(found["estimate"][-1]), safe=False)
-
-        return advantage
-    if name.partition(":")[0] not in knowledge.names():
-        raise UnknownNameError(
-            "risk", name, [*attacks.names(), MEMBERSHIP, *(f"{kind}:…" for kind in knowledge.names())]
-        )
-    knowledge.load(name)
-
-    def singled_out(release: Release) -> Judgement:
-        return Judgement(lab.risk(release, name, seed=seed).unique_share, safe=False)
-
-    return singled_out
-
-
 def _store(lab: Lab, case: _Case, asked: tuple[Any, ...]) -> Recommendation:
     from trajlab.report.risk_loss import not_beaten
 
@@ -440,6 +258,37 @@ def _store(lab: Lab, case: _Case, asked: tuple[Any, ...]) -> Recommendation:
     return Recommendation(
         recommendation_id, release_id, name, shown.drop("recommendation_id"), candidates, len(case.found), policy
     )
+
+
+def _settings(lab: Lab, release_id: str) -> Settings:
+    """The settings of a release without what protects its counts: where every change begins."""
+    found = lab._store.rows(
+        "select made.settings, release.index_name, release.recipe from study.release as made "
+        "join counts.release as release using (release_id) where release_id = $id",
+        id=release_id,
+    )
+    if not found:
+        raise StudyError(f"release {release_id} was made elsewhere: the lab has no records to make another one of")
+    ((text, index, recipe),) = found
+    given = json.loads(text)
+    given |= {
+        "index": index,
+        "box": None if given["box"] is None else tuple(given["box"]),
+        "protect": tuple(recipe.split()),
+    }
+    if given.get("group") is not None:
+        raise StudyError(f"release {release_id} holds one group: ask for the release of everybody")
+    if any(note.startswith("no zone was given") for note in lab.published(release_id).notes):
+        given["tz"] = None  # said again, it would be meant
+    settings = Settings(**given)
+    if settings.min_count > 1:
+        settings = dataclasses.replace(
+            settings, min_count=1, protect=(f"suppress:{settings.min_count}", *settings.protect)
+        )
+    if settings.coverage or settings.people is not None:
+        population = pin_people(lab._store, release_id)
+        settings = dataclasses.replace(settings, coverage=0.0, people=None, population=population)
+    return settings
 
 
 def _command(settings: Settings) -> str:

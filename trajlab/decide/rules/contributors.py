@@ -40,7 +40,7 @@ class Contributors:
         rows, fewest, few_rows, few_people = rows_behind(lab, release, self.table, ceil(limit))
         if fewest is None:
             return Finding(limit, "no row with anybody behind it is published, which counts as", people=0)
-        note = f"{few_rows:,} of {rows:,} rows have fewer" if few_rows else f"all {rows:,} rows"
+        note = f"{few_rows:,} of {rows:,} rows have fewer than {ceil(limit)}" if few_rows else f"all {rows:,} rows"
         return Finding(float(fewest), "the fewest people behind a published row are", people=few_people, note=note)
 
 

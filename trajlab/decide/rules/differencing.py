@@ -39,6 +39,8 @@ class Differencing:
         if found.unsolved and found.recovered + found.narrow <= limit:
             raise Unanswerable(f"{found.unsolved:,} hidden counts are in sums too large to solve")
         beside = f"beside {len(found.beside)} tables that are out" if found.beside else "by itself"
+        if not found.hidden:
+            return Finding(0.0, "hidden counts that come back are", note="no count is hidden")
         return Finding(
             float(found.recovered + found.narrow),
             "hidden counts that come back are",

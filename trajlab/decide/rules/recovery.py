@@ -56,10 +56,10 @@ class Recovery:
         if self.over_control:
             if control is None:
                 raise Unanswerable("the lab has nobody to take the control of: fewer than two people were recovered")
+            subject = f"beyond chance, {name} recovers"
+            note = f"it is right in {100 * estimate:.1f} % of the slots, where chance gives {100 * control:.1f} %"
             low, high = _gain(low, control_high), _gain(high, control_low)
             estimate, worst, yardstick = (_gain(share, control) for share in (estimate, worst, yardstick))
-            subject = f"beyond what chance gives, {name} places people in the right cell in"
-            note = f"of the slots; chance gives {100 * control:.1f} %"
         groups = lab._store.frame(step("6_metrics/_recovery_by_group"), run_id=run_id, pairing=pairing)
         return Finding(estimate, subject, low, high, yardstick, people, worst, groups, note)
 

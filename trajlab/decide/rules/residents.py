@@ -47,7 +47,8 @@ class Residents:
             float(residents.min()),  # type: ignore[arg-type]
             "the fewest residents of a published cell are",
             people=int(found.filter(few)["residents"].sum()),
-            note=f"{int(few.sum()):,} of {len(cells):,} cells have fewer; they are counted by their nights in the data",
+            note=f"{int(few.sum()):,} of {len(cells):,} cells have fewer than {limit:,g}; they are counted by their "
+            "nights in the data",
         )
 
 

@@ -41,7 +41,7 @@ class SmallestCount:
         )
         if smallest is None:
             return Finding(limit, "no value above 0 is published, which counts as")
-        note = f"{small:,} of {rows:,} rows show less" if small else f"all {rows:,} rows"
+        note = f"{small:,} of {rows:,} rows show less than {limit:,g}" if small else f"all {rows:,} rows"
         return Finding(float(smallest), "the smallest value published is", note=note)
 
 
