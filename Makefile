@@ -4,15 +4,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check lint types suite browser wheel docs site bench soak examples clean
+.PHONY: help demo test check lint types suite browser spark spark-quick pyspark wheel docs gallery site bench soak examples clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
 	@echo "make test    lint, types, tests, docs examples, and the built wheel"
 	@echo "make docs    write the generated pages of docs/ again"
+	@echo "make gallery  run the studies of docs/gallery again, and write their page and pictures"
 	@echo "make site    write the documentation as a site to build/site"
 	@echo "make bench   measure speed and memory (several minutes)"
 	@echo "make examples  look for counterexamples that nobody has seen, and for longer than make test does"
+	@echo "make spark   install pyspark and run the tests that start a Spark cluster here (needs Java)"
 	@echo "make soak    kill, fill the disk, give bad words and files (SECONDS=600, SEED=0)"
 
 $(READY): pyproject.toml constraints.txt
@@ -44,6 +46,19 @@ suite: $(READY)
 browser: $(READY)
 	TRAJLAB_BROWSER=required $(BIN)/pytest -n 2 --dist worksteal tests/test_browser.py
 
+# On a real cluster: a master and two workers on this machine. Needs Java; part of check where the extra is installed.
+spark: pyspark
+	$(ON_SPARK) tests/test_spark.py
+
+ON_SPARK = TRAJLAB_SPARK=required $(BIN)/pytest -p no:xdist -m spark
+
+# Seven shards and a mistake, without the tests that kill: about a minute.
+spark-quick: pyspark
+	$(ON_SPARK) tests/test_spark.py -k "engine and 7 or mistake"
+
+pyspark: $(READY)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test,spark]"
+
 # The wheel must carry its SQL files and its font, and work outside the source tree.
 wheel: $(READY)
 	rm -rf build/wheel
@@ -55,6 +70,10 @@ wheel: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m docs.generate
+
+# Studies of real data are run where TRAJLAB_DATA names its folder, and stay as they are elsewhere.
+gallery: $(READY)
+	$(BIN)/python -m docs.gallery
 
 site: $(READY)
 	$(BIN)/python -m docs.site build/site

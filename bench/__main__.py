@@ -8,6 +8,7 @@ import sys
 BENCHMARKS = (
     "h3_assign",
     "simulate",
+    "small_files",
     "pipeline",
     "recovery",
     "ties",

@@ -18,14 +18,15 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
 ORDER = {
-    "Tutorials": ["tutorial", "tutorial-operator", "tutorial-campus", "tutorial-generalisation"],
+    "Tutorials": ["tutorial", "tutorial-operator", "tutorial-campus", "tutorial-generalisation", "gallery"],
     "Understand": [
         "flow", "decide", "policies", "certificate", "study", "differencing", "recovery", "habits", "protection",
         "cubes", "membership", "reidentification", "schedule", "utility", "threat-model", "science", "faq",
     ],
     "How to": [
-        "data", "prepare", "report", "questions", "add-a-table", "add-an-index", "add-an-attack", "add-an-adversary",
-        "add-a-protection", "add-a-section",
+        "data", "formats", "prepare", "report", "questions", "cluster", "scale", "add-a-table", "add-an-index",
+        "add-an-attack",
+        "add-an-adversary", "add-a-protection", "add-a-section",
     ],
     "Reference": ["commands", "python", "tables", "figures", "performance"],
     "Project": ["CONTRIBUTING", "CHANGELOG"],
@@ -52,6 +53,7 @@ def _gather(pages: Path) -> None:
     pages.mkdir()
     for picture in DOCS.glob("*.png"):
         shutil.copy(picture, pages)
+    shutil.copytree(DOCS / "gallery", pages / "gallery", ignore=shutil.ignore_patterns("__*"))
     for name, file in {"index": ROOT / "README.md", **{name: ROOT / f"{name}.md" for name in ORDER["Project"]}}.items():
         (pages / f"{name}.md").write_text(_linked(file.read_text(encoding="utf-8")), encoding="utf-8")
     for file in DOCS.glob("*.md"):

@@ -292,6 +292,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
         "lab.duckdb --example-people -1",
         "lab.duckdb --example-people some",
     ),
+    "plan": ("", "--people 10", "--people 0 --days 3", "--people 10 --days -1", "--people 9 --days 9 --memory nan"),
     "policy": ("", "--show nobody", "--list some"),
     "decide": (
         "",

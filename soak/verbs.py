@@ -44,6 +44,7 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "publish": (Trial("publish lab.duckdb --date 2026-11-18"),),
     "differencing": (Trial("differencing lab.duckdb", steps=True),),
     "membership": (Trial("membership lab.duckdb --targets 10 --groups 10 --sizes 10", steps=True),),
+    "plan": (Trial("plan --people 1000000 --days 30"),),
     "policy": (Trial("policy --list"),),
     "decide": (Trial("decide lab.duckdb --policy policy.toml", steps=True),),
     "cube": (Trial("cube lab.duckdb --by home:h3:6 --min-count 2", steps=True),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ import polars as pl
 import pytest
 
 import trajlab as tl
-from trajlab import blank
+from trajlab import blank, progress
 from trajlab.risk import traits
 from trajlab.schedule import finding
 
@@ -40,6 +41,7 @@ def pytest_configure() -> None:
         _MADE.append(tempfile.mkdtemp(prefix="trajlab-tests-"))
         os.environ[RUN] = _MADE[0]
     os.environ.setdefault(blank.VARIABLE, os.environ[RUN])  # labs are made after one blank lab: see tests/test_blank.py
+    progress.SELDOM = math.inf  # on a busy machine, too, stderr has nothing but what a test is about
 
 
 def pytest_unconfigure() -> None:

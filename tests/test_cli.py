@@ -89,7 +89,7 @@ def test_an_export_overwrites_nothing(lab_file, tmp_path, capsys):
         (["release", "{lab}", "--slot", "7min"], "does not divide a day"),
         (["release", "{lab}", "--index", "circle:3"], "no spatial index named 'circle'"),
         (["describe", "counts.nope"], "no table named 'counts.nope'"),
-        (["export", "{lab}", "out", "--format", "xls"], "no format named 'xls'; there are: csv, parquet"),
+        (["export", "{lab}", "out", "--format", "xls"], "no format named 'xls'; there are: csv, multimno, parquet"),
         (["ingest", "{lab}", "no_such_file.csv"], "no_such_file.csv"),
         (["ingest", "{lab}", "x.csv", "--column", "uid"], "--column takes name=value"),
         (["simulate", "x.parquet", "--people", "0"], "people"),
@@ -204,6 +204,42 @@ def test_a_failed_ingest_leaves_no_new_lab(tmp_path, capsys):
 )
 def test_more_mistakes_are_one_line_each(words, message, lab_file, capsys):
     assert message in said(capsys, *[word.format(lab=lab_file) for word in words], code=2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--engine", "spark", "--master", "local[2]", "attack", "lab", "shuffle"],
+         "attack does not run on a cluster, where there are ingest, release; the embedded engine does the rest"),
+        (["--engine", "spark", "risk", "lab", "top:2"],
+         "over the same folder: lab.embedded(), or the command without --engine spark"),
+        (["--engine", "spark", "study", "tradeoff", "{lab}"], "study tradeoff does not run on a cluster"),
+        (["--engine", "spark", "simulate", "x.parquet"], "simulate does not run on a cluster"),
+        (["--engine", "spark", "ingest", "new", "x.csv"],
+         "--engine spark needs --master, such as spark://host:7077, or local[2] to try it here"),
+        (["--engine", "spark", "ingest", "new", "x.csv", "--threads", "2"],
+         "--threads is for the embedded engine: on a cluster every task has one"),
+        (["--engine", "spark", "--master", "local[2]", "release", "{lab}"], "lab.duckdb is not a cluster lab"),
+        (["--engine", "spark", "sql", "{lab}", "select 1"], "lab.duckdb is not a cluster lab"),
+        (["--master", "local[2]", "ingest", "{lab}", "x.csv"], "--master and --shards go with --engine spark"),
+        (["--shards", "3", "ingest", "{lab}", "x.csv"], "--master and --shards go with --engine spark"),
+        (["--engine", "sparc", "sql", "{lab}", "select 1"], "no engine named 'sparc'; there are: duckdb"),
+    ],
+)  # fmt: skip
+def test_what_a_cluster_cannot_do_is_said_before_anything_starts(
+    words, message, lab_file, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert message in said(capsys, *[word.format(lab=lab_file) for word in words], code=2)
+    assert not (tmp_path / "new").exists()
+
+
+def test_options_of_the_engine_stand_before_commands_of_one_or_two_words(lab_file, capsys):
+    counted = ["sql", lab_file, "select count(*) as n from counts.release", "--format", "csv"]
+    assert said(capsys, "--engine", "duckdb", *counted) == "n\n1\n"
+    with pytest.raises(SystemExit):
+        main(["--engine", "duckdb", "study", "tradeoff", "--help"])
+    assert "usage: trajlab study tradeoff" in capsys.readouterr().out
 
 
 def test_a_terminal_without_unicode_is_served_too(lab_file):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import trajlab as tl
-from trajlab import cli
+from trajlab import cli, progress
 from trajlab.attacks._steps import Step, StepLog
 from trajlab.progress import Progress, Steps
 
@@ -34,6 +34,12 @@ class Terminal(io.StringIO):
     def screen(self) -> str:
         """What stands on the last line now."""
         return self.getvalue().rpartition("\x1b[K")[2]
+
+
+@pytest.fixture(autouse=True)
+def now_and_then(monkeypatch):
+    """Lines come here as users see them; the other tests are without."""
+    monkeypatch.setattr(progress, "SELDOM", 30.0)
 
 
 @pytest.fixture
@@ -267,4 +273,4 @@ def test_quiet_is_an_option_of_commands_and_of_python(tmp_path, capsys):
     tl.simulate(people=3, days=2, seed=0).write_parquet(tmp_path / "traces.parquet")
     assert cli.main(["ingest", str(file), str(tmp_path / "traces.parquet"), "--tz", "UTC", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-    assert tl.open(str(file), quiet=True)._progress._quiet
+    assert tl.open(str(file), quiet=True)._progress.quiet

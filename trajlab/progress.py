@@ -45,7 +45,7 @@ class Progress:
     ) -> None:
         self._stream = exact(stream if stream is not None else sys.stderr)
         self._live = self._stream.isatty()
-        self._quiet, self._clock = quiet, clock
+        self.quiet, self._clock = quiet, clock
         self._steps: list[_Step] = []
         self._lock = threading.RLock()
         self._drawn = self._spoke = self._ended = float("-inf")
@@ -60,7 +60,7 @@ class Progress:
         step = self._begin(label)
         ended = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(step, poll, ended), daemon=True)
-        if watched and not self._quiet:
+        if watched and not self.quiet:
             watcher.start()
         try:
             yield
@@ -92,7 +92,7 @@ class Progress:
         with self._lock:
             now = self._clock()
             self._resume(now)
-            if not self._quiet and (now - self._working >= PATIENCE if self._live else self._may_speak(now)):
+            if not self.quiet and (now - self._working >= PATIENCE if self._live else self._may_speak(now)):
                 self._spoke = now
                 self._write(f"{printable(text)}\n")
             self._ended = now
@@ -111,7 +111,7 @@ class Progress:
         now = self._clock()
         if share != step.share:
             step.share, step.moved = share, now
-        if self._quiet or now - step.began < PATIENCE:
+        if self.quiet or now - step.began < PATIENCE:
             return
         if self._live and now - self._drawn >= 0.2:
             self._drawn = now

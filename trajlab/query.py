@@ -10,10 +10,11 @@ holds one SELECT. There are four kinds of relation:
 - a *macro* is a view with parameters: `from figures.xu2017_8a('r…')`.
 
 `shards by: person` promises that the file, run on shards by that column and united, gives the same
-rows; `none` that it needs everything at once. `publish: yes` marks a relation that holds nobody's
-trace. A file whose name begins with an underscore is a *step*: a SELECT over what a Python step has
-at hand while it works (`step`), no relation of the lab. Files in `0_functions` are functions of one
-value, such as `wilson_low`.
+rows; `none` that it needs everything at once. `merge: sum(people) >= $min_count` says how the rows of shards
+by person become one: columns that it does not name are the key, and the limit holds after the sum.
+`publish: yes` marks a relation that holds nobody's trace. A file whose name begins with an underscore is a
+*step*: a SELECT over what a Python step has at hand while it works (`step`), no relation of the lab. Files in
+`0_functions` are functions of one value, such as `wilson_low`.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ class Query:
     view: bool
     shards_by: str
     file: str
+    merge: str = ""
 
     @property
     def kind(self) -> str:
@@ -155,10 +157,11 @@ def parse(path: Path) -> Query:
         view=fields.get("view") == "yes",
         shards_by=fields.get("shards by", "none").strip(),
         file=f"{path.parent.name}/{path.name}",
+        merge=fields.get("merge", ""),
     )
 
 
-_FIELD = re.compile(r"^(grain|reads|params|columns|written by|publish|view|shards by):\s*(.*)$")
+_FIELD = re.compile(r"^(grain|reads|params|columns|written by|publish|view|shards by|merge):\s*(.*)$")
 
 
 def _fields(lines: list[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from trajlab import engine as engines
 from trajlab import schema
@@ -18,7 +18,7 @@ from trajlab.errors import ContractError, LabError, QueryError, UnknownNameError
 from trajlab.query import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import duckdb
     import polars as pl
@@ -29,6 +29,17 @@ HASHES = 8_000_000
 """Hashes of keys that are compared at once: 64 MB."""
 FEW_HASHES = 1000
 """So few are compared as they come: a frame of them would take longer to make."""
+
+
+class LargeTables(Protocol):
+    """Where the large tables of a lab are, if not in its file `lab`: views stand for them there."""
+
+    @property
+    def lab(self) -> Path: ...
+
+    def create_views(self, engine: Engine) -> None: ...
+
+    def show(self, engine: Engine, *tables: str) -> None: ...
 
 
 class Store:
@@ -42,9 +53,12 @@ class Store:
         memory_limit: str | None = None,
         threads: int | None = None,
         read_only: bool = False,
+        folder: LargeTables | None = None,
     ) -> None:
         self.path = path = os.path.expanduser(path)  # noqa: PTH111
         self._inside = False
+        if folder is not None:
+            path = str(folder.lab)
         made_here = path != ":memory:" and not Path(path).exists()
         self.engine: Engine = engines.load(engine)(
             path, memory_limit=memory_limit, threads=threads, read_only=read_only
@@ -60,6 +74,10 @@ class Store:
                     self.engine = engines.load(engine)(
                         path, memory_limit=memory_limit, threads=threads, read_only=read_only
                     )
+                if folder is not None:
+                    if not read_only:
+                        folder.create_views(self.engine)
+                    folder.show(self.engine)
         except BaseException:
             self.take_back()
             raise
@@ -173,6 +191,18 @@ class Store:
 
     def _hashes(self, key: str, rows: str, params: dict[str, object]) -> pl.Series:
         return self.frame(f"select {key} as h {rows}", **params)["h"]
+
+    def totals(self, sql: str, merge: str, /, **params: object) -> list[tuple[Any, ...]]:
+        """The answer to a question about everybody that shards by person can answer in parts.
+
+        `merge` says how parts become one ("sum(people), min(first)"); columns that it does not name are the key.
+        Here there is one part, the whole; on a cluster no part leaves its task before it is summed.
+        """
+        return self.rows(sql, **params)
+
+    def by_person(self, table: str, step: Callable[[Store, Any], None], progress: Any, **scope: object) -> None:
+        """Fill a table by a step that treats every person alone: here at once, on a cluster shard by shard."""
+        step(self, progress)
 
     def rows(self, sql: str, /, **params: object) -> list[tuple[Any, ...]]:
         return self.engine.rows(sql, params)

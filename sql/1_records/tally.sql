@@ -4,6 +4,7 @@
 -- reads:   records.fix, records.rejected
 -- params:  none
 -- shards by: source_id
+-- merge:   sum(rows)
 -- columns:
 --   source_id  INTEGER  the source, see records.source
 --   outcome    VARCHAR  "kept", or the reason of the refusal

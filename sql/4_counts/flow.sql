@@ -7,6 +7,7 @@
 -- reads:   slots.position
 -- params:  release_id, min_count
 -- shards by: release_id
+-- merge:   sum(people) >= $min_count
 -- publish: yes
 -- columns:
 --   release_id   VARCHAR  which release these counts belong to

@@ -8,6 +8,7 @@
 -- reads:   slots.position
 -- params:  release_id, min_count
 -- shards by: slot
+-- merge:   sum(people) >= $min_count
 -- publish: yes
 -- columns:
 --   release_id  VARCHAR  which release these counts belong to

@@ -13,7 +13,8 @@ The flow, from files to a page to look at:
   trajlab sql lab.duckdb "select * from report.every_metric"
   trajlab report lab.duckdb -o report.html
 
-No data at hand? `trajlab demo` simulates a city and goes all the way.
+No data at hand? `trajlab demo` simulates a city and goes all the way. Too much for one machine?
+`trajlab --engine spark --master URL ingest FOLDER ...` spreads it over a cluster (docs/cluster.md).
 """
 
 from __future__ import annotations
@@ -25,7 +26,20 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
-from trajlab.cli import adversaries, answers, cubes, deciding, flows, ledger, publishing, records, schedules, studies
+from trajlab.cli import (
+    adversaries,
+    answers,
+    cubes,
+    deciding,
+    flows,
+    ledger,
+    planning,
+    publishing,
+    records,
+    schedules,
+    studies,
+)
+from trajlab.cli.terminal import cluster_options, refuse_off_the_cluster
 from trajlab.errors import TrajlabError
 from trajlab.plain import Plain, one_line
 
@@ -34,6 +48,7 @@ IN_ORDER = (
     "simulate",
     "prepare",
     "geography",
+    "plan",
     "ingest",
     "release",
     "cube",
@@ -78,8 +93,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    args = parser(next((word for word in given if not word.startswith("-")), None)).parse_args(given)
+    command = next((word for word in given if word in IN_ORDER), None)
+    args = parser(command).parse_args(given)
     try:
+        refuse_off_the_cluster(args, str(command))
         code = args.run(args)
         sys.stdout.flush()
     except TrajlabError as error:
@@ -103,8 +120,9 @@ def parser(command: str | None) -> argparse.ArgumentParser:
 
     top = argparse.ArgumentParser(prog="trajlab", description=__doc__, formatter_class=_shape)
     top.add_argument("--version", action="version", version=f"trajlab {__version__}")
+    cluster_options(top)
     commands = top.add_subparsers(required=True, metavar="command", title="commands, in the order of a study")
-    modules = (adversaries, answers, cubes, deciding, flows, ledger, publishing, records, schedules, studies)
+    modules = (adversaries, answers, cubes, deciding, flows, ledger, planning, publishing, records, schedules, studies)
     known = {run: options for module in modules for run, options in module.COMMANDS.items()}
     for run, options in sorted(known.items(), key=lambda each: IN_ORDER.index(_name(each[0]))):
         text = inspect.cleandoc(str(run.__doc__))
@@ -124,7 +142,9 @@ def _name(run: Callable[..., int | None]) -> str:
 
 def _joined(words: list[str]) -> list[str]:
     """A command of two words is one for the parser: `study tradeoff` stands beside `study LAB`."""
-    return [" ".join(words[:2]), *words[2:]] if words[:2] == ["study", "tradeoff"] else words
+    at = words.index("study") if "study" in words else len(words)
+    both = words[at : at + 2]
+    return [*words[:at], " ".join(both), *words[at + 2 :]] if both == ["study", "tradeoff"] else words
 
 
 def _shape(prog: str) -> argparse.HelpFormatter:

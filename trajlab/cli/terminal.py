@@ -34,6 +34,27 @@ def engine_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--quiet", action="store_true", help="say nothing of how far long work is")
 
 
+def cluster_options(c: argparse.ArgumentParser) -> None:
+    """Of every command that opens a lab, before its name."""
+    c.add_argument("--engine", default="duckdb", help="duckdb, or spark for a lab on a cluster, docs/cluster.md")
+    c.add_argument("--master", metavar="URL", help="the cluster, such as spark://host:7077, or local[2] to try it here")
+    c.add_argument("--shards", type=int, metavar="N", help="parts that a new lab on a cluster has (default: 16)")
+
+
+def refuse_off_the_cluster(args: argparse.Namespace, command: str) -> None:
+    """Say what a command cannot do on a cluster before anything starts there."""
+    if args.engine != "spark":
+        if args.master is not None or args.shards is not None:
+            raise LabError("--master and --shards go with --engine spark")
+        return
+    from trajlab.cluster.lab import COMMANDS, refusal
+
+    if command not in COMMANDS:
+        raise refusal(command)
+    if getattr(args, "threads", None) is not None:
+        raise LabError("--threads is for the embedded engine: on a cluster every task has one")
+
+
 def release_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--release", metavar="ID", help="the release (default: the only one in the lab)")
     c.add_argument(
@@ -66,12 +87,29 @@ def new_lab_only_if_it_works(args: argparse.Namespace) -> Iterator[Lab]:
 
 
 def opened(args: argparse.Namespace, *, read_only: bool = False, must_exist: bool = False) -> Lab:
-    from trajlab.lab import open_lab
+    from trajlab.opening import open_lab
 
     if (read_only or must_exist) and not Path(args.lab).exists():
         raise LabError(f"{args.lab}: no such lab; `trajlab ingest {args.lab} FILE` makes one")
+    if args.engine == "spark":
+        from trajlab.cluster.folder import Folder
+        from trajlab.cluster.lab import open_cluster
+
+        if read_only or must_exist:
+            Folder.open(args.lab)  # what is no folder of a cluster is said to be none before anything starts
+        if not read_only:
+            if args.master is None:
+                raise LabError("--engine spark needs --master, such as spark://host:7077, or local[2] to try it here")
+            return open_cluster(
+                args.lab, master=args.master, shards=args.shards, task_memory=args.memory_limit, quiet=args.quiet
+            )
     return open_lab(
-        args.lab, memory_limit=args.memory_limit, threads=args.threads, read_only=read_only, quiet=args.quiet
+        args.lab,
+        engine="duckdb" if args.engine == "spark" else args.engine,  # which reads what the cluster made
+        memory_limit=args.memory_limit,
+        threads=args.threads,
+        read_only=read_only,
+        quiet=args.quiet,
     )
 
 

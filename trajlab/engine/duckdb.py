@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import tempfile
 import threading
@@ -192,7 +193,13 @@ def _second_connection(con: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnect
     cursor = con.cursor()
     ((catalog,),) = con.execute("select current_database()").fetchall()
     cursor.execute(f"use {catalog}")
+    for name, value in con.execute(_FILES_OF_TABLES).fetchall():
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in value)  # files of a cluster lab
+        cursor.execute(f"set variable {name} = [{listed}]")
     return cursor
+
+
+_FILES_OF_TABLES = "select name, value::varchar[] from duckdb_variables() where starts_with(name, 'files_of_')"
 
 
 def _attach(con: duckdb.DuckDBPyConnection, path: str, *, read_only: bool) -> None:
@@ -271,6 +278,10 @@ def _kind(doing: str, error: duckdb.Error) -> LabError | QueryError:
         )
     if any(sign in low for sign in _DAMAGED[: None if stopped else 1]):
         return LabError(f"{doing}: the lab's file is damaged: {_RESTORE}")
+    if found := _NO_TABLE.search(str(error)):
+        return LabError(
+            f"{doing}: {found[1]} is a large table of a cluster lab: open the folder with engine='spark' to write it"
+        )
     if "read-only mode" in low:
         return LabError(f"{doing}: the lab is open for reading only; open it without read_only")
     return LabError(f"{doing}: {_first_line(str(error))}") if stopped else QueryError(f"{doing}: {one_line(error)}")
@@ -279,6 +290,7 @@ def _kind(doing: str, error: duckdb.Error) -> LabError | QueryError:
 _FULL = ("no space left", "file too large", "disk full", "quota exceeded", "max_temp_directory_size")
 _DAMAGED = ("corrupt database file", "could not read enough bytes", "failed to load metadata", "deserialize")
 _IN_USE = ("could not set lock", "conflicting lock", "used by another process", "unique file handle conflict")
+_NO_TABLE = re.compile(r"Catalog Error: (\w+) is not an table")
 _RESTORE = "restore it from a copy, or make it again from its records"
 """Signs of a trouble in the engine's words, and what helps where a file is damaged."""
 

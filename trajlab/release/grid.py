@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,9 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     beyond = _records_beyond(store, area.box)
     _refuse_records_without_place(store, index)
     with progress.step(f"grid {index.name}"):
-        _write_fixes(store, index, index_id, area.box, outside, progress)
+        named = _every_record_names_a_place(store)
+        write = partial(_write_fixes, index=index, index_id=index_id, box=area.box, outside=outside, named=named)
+        store.by_person("grid.fix", write, progress, index_id=index_id)
     centre = LocalMetres.amid(area.box)
     store.insert(
         "grid.index",
@@ -77,23 +80,28 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     )
     gridding = {"index_id": [index_id], "fingerprint": [fingerprint], "beyond": [beyond]}
     store.insert("study.gridding", pl.DataFrame(gridding))
-    found = store.frame("select distinct cell from grid.fix where index_id = $id order by cell", id=index_id)
-    add_cells(store, index, index_id, found["cell"].to_numpy())
+    found = store.totals("select distinct cell from grid.fix where index_id = $id order by cell", "", id=index_id)
+    add_cells(store, index, index_id, np.array(found, dtype=np.uint64).ravel())
     return index_id, index
 
 
 def records_fingerprint(store: Store) -> str:
     """A digest of everything that was ingested and of what was kept of it."""
     sources = store.rows("select fingerprint, settings, rows from records.source order by fingerprint, settings")
-    kept = store.rows("select count(*) from records.fix")[0][0]
+    kept = store.totals("select count(*) as records from records.fix", "sum(records)")[0][0]
     return hashlib.sha256(json.dumps([sources, kept]).encode()).hexdigest()[:16]
 
 
 def is_coarser(store: Store, box: Box | None, fine: str, coarse: str) -> bool:
     """Whether the cells of one index are larger than those of another, where the lab has records."""
     area = study_area(store, box)
-    spots = store.frame(
-        "select distinct lng, lat from records.fix where lat is not null order by hash(lng, lat) limit 1000"
+    spots = pl.DataFrame(
+        store.totals(
+            "select distinct lng, lat from records.fix where lat is not null order by hash(lng, lat) limit 1000",
+            "order by hash(lng, lat) limit 1000",
+        ),
+        schema={"lng": pl.Float64, "lat": pl.Float64},
+        orient="row",
     )
     sizes = []
     for spec in (fine, coarse):
@@ -141,13 +149,19 @@ def add_cells(store: Store, index: SpatialIndex, index_id: int, cells: np.ndarra
     store.insert("grid.cell", frame.with_columns(pl.col(pl.Float64).fill_nan(None)))
 
 
-def _write_fixes(store: Store, index: SpatialIndex, index_id: int, box: Box, outside: str, progress: Progress) -> None:
+def _every_record_names_a_place(store: Store) -> bool:
+    unnamed = "select count(*) as records from records.fix where place is null"
+    return bool(store.totals(unnamed, "sum(records)")[0][0] == 0)
+
+
+def _write_fixes(
+    store: Store, progress: Progress, *, index: SpatialIndex, index_id: int, box: Box, outside: str, named: bool
+) -> None:
     inside, bounds = "true", {}
     if outside == "drop":
         inside = f"{_IN_THE_BOX} or lng is null"
         bounds = dict(zip(("west", "south", "east", "north"), box, strict=True))
-    unnamed = store.rows("select count(*) from records.fix where place is null")[0][0]
-    if unnamed == 0:
+    if named:
         _place_by_place(store, index, index_id, inside, bounds)
     else:
         _record_by_record(store, index, index_id, box, inside, bounds, progress)
@@ -216,8 +230,10 @@ def _record_by_record(
 
 def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
     by_name = hasattr(index, "assign_names")
-    total, unnamed, nowhere = store.rows(
-        "select count(*), count(*) filter (place is null), count(*) filter (lat is null) from records.fix"
+    total, unnamed, nowhere = store.totals(
+        "select count(*) as records, count(*) filter (place is null) as unnamed, "
+        "count(*) filter (lat is null) as nowhere from records.fix",
+        "sum(records), sum(unnamed), sum(nowhere)",
     )[0]
     if by_name and unnamed and unnamed < total and nowhere:
         raise SpatialError(
@@ -234,8 +250,9 @@ def _refuse_records_without_place(store: Store, index: SpatialIndex) -> None:
 def _records_beyond(store: Store, box: Box) -> int:
     """Records outside the study box; refused where that is all of them."""
     west, south, east, north = box
-    placed, inside = store.rows(
-        f"select count(lat), count(*) filter ({_IN_THE_BOX}) from records.fix",  # noqa: S608
+    placed, inside = store.totals(
+        f"select count(lat) as placed, count(*) filter ({_IN_THE_BOX}) as inside from records.fix",  # noqa: S608
+        "sum(placed), sum(inside)",
         west=west, south=south, east=east, north=north,
     )[0]  # fmt: skip
     if placed and not inside:
@@ -252,14 +269,18 @@ def _inhabited_box(store: Store) -> Box:
     The box is published. Each of its sides says that a crowd was in a tile, whoever is in it, and nothing of
     anybody who went further alone; stray positions fall outside for the same reason.
     """
-    people, records, placed = store.rows("select count(distinct person), count(*), count(lat) from records.fix")[0]
+    people, records, placed = store.totals(
+        "select count(distinct person) as people, count(*) as records, count(lat) as placed from records.fix",
+        "sum(people), sum(records), sum(placed)",
+    )[0]
     if records == 0:
         raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
     if placed == 0:
         return EVERYWHERE  # named places without coordinates: the box plays no part
     crowd = max(1, min(CROWD, people // 2), people // 1000)
     for side in TILES:
-        x, y, visitors, held = np.array(store.rows(step("2_grid/_tiles"), per_degree=1 / side), dtype=np.int64).T
+        tiles = store.totals(step("2_grid/_tiles"), "sum(people), sum(records)", per_degree=1 / side)
+        x, y, visitors, held = np.array(tiles, dtype=np.int64).T
         crowded = visitors >= crowd
         if not crowded.any():
             continue

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from trajlab.errors import ReleaseError, SlotError, UnknownNameError
@@ -258,18 +259,25 @@ def _build(store: Store, plan: _Plan, progress: Progress) -> None:
 def _interpolate(store: Store, plan: _Plan, progress: Progress) -> None:
     if plan.settings.fill != "linear":
         return
+    interpolate = partial(
+        slots.interpolate,
+        release_id=plan.release_id, index_id=plan.index_id, index=plan.index, calendar=plan.period,
+    )  # fmt: skip
     with progress.step("interpolate"):
-        slots.interpolate(store, plan.release_id, plan.index_id, plan.index, plan.period, progress)
-    new = store.frame("select distinct cell from slots.interpolated where release_id = $id", id=plan.release_id)
-    add_cells(store, plan.index, plan.index_id, new["cell"].to_numpy())
+        store.by_person("slots.interpolated", interpolate, progress, release_id=plan.release_id)
+    cells = "select distinct cell from slots.interpolated where release_id = $id order by cell"
+    new = store.totals(cells, "", id=plan.release_id)
+    add_cells(store, plan.index, plan.index_id, np.array(new, dtype=np.uint64).ravel())
 
 
 def _calendars(store: Store, settings: Settings) -> tuple[slots.Calendar, slots.Calendar]:
     """The period that is recorded, and the period of the release; they differ with alignment."""
     tz = settings.tz or _zone_of_the_records(store)
     slots.zone(tz)
-    first, last = store.rows(
-        "select timezone($tz, min(ts))::date, timezone($tz, max(ts))::date from records.fix", tz=tz
+    first, last = store.totals(
+        "select timezone($tz, min(ts))::date as first, timezone($tz, max(ts))::date as last from records.fix",
+        "min(first), max(last)",
+        tz=tz,
     )[0]
     if first is None:
         raise ReleaseError("the lab holds no records: ingest some first (lab.ingest, trajlab ingest)")
@@ -296,8 +304,10 @@ def _zone_of_the_records(store: Store) -> str:
 
 
 def _refuse_if_nobody(store: Store, plan: _Plan) -> None:
-    kept, best = store.rows(
-        "select count(*) filter (kept), max(coverage) from slots.person where release_id = $id", id=plan.release_id
+    kept, best = store.totals(
+        "select count(*) filter (kept) as kept, max(coverage) as best from slots.person where release_id = $id",
+        "sum(kept), max(best)",
+        id=plan.release_id,
     )[0]
     if best is None:
         raise ReleaseError("nobody has a record in this period and study box: check start, days, tz and box")
@@ -332,11 +342,13 @@ def _refuse_others(store: Store, plan: _Plan, kept: int) -> None:
 
 
 def _describe(store: Store, plan: _Plan) -> None:
-    kept = store.rows("select count(*) filter (kept) from slots.person where release_id = $id", id=plan.release_id)
-    recorded = store.rows("select count(distinct person) from records.fix")
+    in_release = "select count(*) filter (kept) as people from slots.person where release_id = $id"
+    kept = store.totals(in_release, "sum(people)", id=plan.release_id)
+    recorded = store.totals("select count(distinct person) as people from records.fix", "sum(people)")
     beyond = store.rows("select beyond from study.gridding where index_id = $id", id=plan.index_id)
     newest = store.rows("select max(source_id) from records.source")
-    gridded = store.rows("select count(*) from grid.fix where index_id = $id", id=plan.index_id)
+    of_index = "select count(*) as records from grid.fix where index_id = $id"
+    gridded = store.totals(of_index, "sum(records)", id=plan.index_id)
     published = {
         "release_id": plan.release_id,
         "index_id": plan.index_id,

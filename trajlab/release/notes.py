@@ -76,12 +76,12 @@ def _outside(store: Store, release_id: str) -> tuple[str, float, str] | None:
     if not beyond:
         return None
     clamped = json.loads(settings)["outside"] == "clamp"
-    records, people = store.rows("select count(*), count(distinct person) from records.fix")[0]
-    ((placed,),) = store.rows(
-        "select count(distinct person) from grid.fix where index_id = "
-        "(select index_id from counts.release where release_id = $id)",
-        id=release_id,
-    )
+    records, people = store.totals(
+        "select count(*) as records, count(distinct person) as people from records.fix", "sum(records), sum(people)"
+    )[0]
+    ((index_id,),) = store.rows("select index_id from counts.release where release_id = $id", id=release_id)
+    in_the_box = "select count(distinct person) as people from grid.fix where index_id = $id"
+    ((placed,),) = store.totals(in_the_box, "sum(people)", id=index_id)
     share = beyond / records
     note = f"{beyond:,} of {records:,} records ({share:.2%}) lie outside the study box and were "
     note += "moved to its edge, where nobody was" if clamped else "left out"

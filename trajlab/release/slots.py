@@ -136,7 +136,7 @@ def write_calendar(store: Store, release_id: str, calendar: Calendar) -> None:
 
 
 def interpolate(
-    store: Store, release_id: str, index_id: int, index: SpatialIndex, calendar: Calendar, progress: Progress
+    store: Store, progress: Progress, *, release_id: str, index_id: int, index: SpatialIndex, calendar: Calendar
 ) -> None:
     """Fill `slots.interpolated`: straight lines in metres between known cells, then cells again."""
     store.clear(Query.load("slots.interpolated"), release_id=release_id)

@@ -1,0 +1,120 @@
+"""A lab on a cluster: the verbs that run on shards, and one message for those that do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+from trajlab.cluster import Runner
+from trajlab.cluster.folder import Folder
+from trajlab.cluster.ingest import ingest
+from trajlab.cluster.store import ClusterStore
+from trajlab.errors import IngestError, LabError
+from trajlab.ingest import Ingested
+from trajlab.lab import Lab
+from trajlab.query import Query
+from trajlab.release import Release
+from trajlab.store import Store
+
+SHARDS = 16
+ON_SHARDS = ("ingest", "release")
+READING = ("published", "table", "sql", "describe", "report", "figure", "export", "geo")
+"""Verbs that build tables on shards, and those that read what is there."""
+ALSO = ("geography", "embedded", "close")
+COMMANDS = (*ON_SHARDS, "geography", "sql", "describe", "report", "figure", "export")
+"""What the command line has of them."""
+
+
+def open_cluster(
+    path: str | Path,
+    *,
+    session: Any = None,
+    master: str | None = None,
+    runner: Runner | None = None,
+    shards: int | None = None,
+    task_memory: str | None = None,
+    read_only: bool = False,
+    quiet: bool = False,
+) -> ClusterLab:
+    """Open a folder that every worker sees as a lab on a cluster, making it when it is new or empty."""
+    if "://" in str(path):
+        raise LabError(f"{str(path)!r} is a URL: a cluster lab is a folder that the driver and all workers see")
+    if read_only:
+        raise LabError("read_only is for the embedded engine: tl.open(folder, read_only=True) reads a cluster lab")
+    if runner is None:
+        from trajlab.cluster.spark import Spark, refuse_without_pyspark, start_session
+
+        refuse_without_pyspark()
+        if session is None and master is None:
+            raise LabError("engine='spark' needs a Spark session: tl.open(folder, engine='spark', session=spark)")
+        runner = Spark(session if session is not None else start_session(str(master)))
+    path = Path(path).expanduser()
+    folder = Folder.open(path) if Folder.is_one(path) else Folder.make(path, SHARDS if shards is None else shards)
+    if shards is not None and shards != folder.shards:
+        raise LabError(f"{path.name} has {folder.shards} shards, which cannot change: leave out shards={shards}")
+    return ClusterLab(ClusterStore(folder, runner, task_memory=task_memory), quiet=quiet)
+
+
+class ClusterLab(Lab):
+    """The same verbs as far as they go: see `ON_SHARDS`; reading goes through DuckDB over the same tables."""
+
+    _store: ClusterStore
+
+    def ingest(
+        self,
+        source: Any,
+        *,
+        kind: str = "gps",
+        tz: str | None = None,
+        columns: dict[str, str] | None = None,
+        stations: Any = None,
+        places: Any = None,
+        drop_single_location: bool = False,
+    ) -> Ingested:
+        """Read Parquet and CSV files that every worker sees into `records`, as the embedded engine would."""
+        if places is not None:
+            raise IngestError(f"places= means nothing for kind {kind!r}")
+        with self._store.transaction("ingest"), self._progress.step("ingest"):
+            done = ingest(
+                self._store,
+                source,
+                kind=kind,
+                tz=tz,
+                columns=columns,
+                stations=stations,
+                drop_single_location=drop_single_location,
+            )
+            self._store.build(Query.load("records.tally"))
+        return done
+
+    def release(self, *args: Any, **settings: Any) -> Release:
+        """As on the embedded engine, of everybody; a group or a population is for that one."""
+        if settings.get("group") is not None or settings.get("population") is not None:
+            raise LabError("a release of a group or population is made by the embedded engine alone")
+        return super().release(*args, **settings)
+
+    def embedded(self, *, memory_limit: str | None = None, threads: int | None = None) -> Lab:
+        """Close this lab and open its folder on the embedded engine, for all that does not run on shards."""
+        path, quiet = self._store.folder.path, self._progress.quiet
+        self.close()
+        store = Store(str(path), memory_limit=memory_limit, threads=threads, folder=Folder.open(path))
+        return Lab(store, quiet=quiet)
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_") and name not in (*ON_SHARDS, *READING, *ALSO) and hasattr(Lab, name):
+            return _refuse(name)
+        return super().__getattribute__(name)
+
+
+def refusal(verb: str) -> LabError:
+    return LabError(
+        f"{verb} does not run on a cluster, where there are {', '.join(ON_SHARDS)}; the embedded engine does the rest "
+        "over the same folder: lab.embedded(), or the command without --engine spark"
+    )
+
+
+def _refuse(verb: str) -> Any:
+    def refuse(*_: Any, **__: Any) -> NoReturn:
+        raise refusal(verb)
+
+    return refuse
