@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help demo test check lint types suite browser spark spark-quick pyspark wheel docs gallery site bench soak examples clean
+.PHONY: help demo test check lint types suite compiled browser spark spark-quick pyspark wheel docs gallery site bench soak examples clean
 
 help:
 	@echo "make demo    simulate a city, publish its counts, write demo/report.html"
@@ -26,9 +26,9 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/trajlab demo demo
 
-# Two jobs at a time: the tests have two processes of their own, and what one core does meanwhile costs no time.
+# Two jobs at a time: while loops are compiled on one core, lint and types are checked on the other.
 test: $(READY)
-	$(MAKE) --jobs=2 lint suite types wheel
+	$(MAKE) --jobs=2 suite lint types wheel
 
 check: lint types suite
 
@@ -39,8 +39,11 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-suite: $(READY)
+suite: compiled
 	$(BIN)/pytest -n 2 --dist worksteal
+
+compiled: $(READY)
+	$(BIN)/python -m tests.compile_loops
 
 # What people look at, in Chromium: part of check where there is one, and by itself here, where there must be.
 browser: $(READY)

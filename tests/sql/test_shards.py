@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from conftest import MANY
 from test_contracts import SELECTS, WEEKLY, by_table, values_of
 
 import trajlab as tl
@@ -26,7 +27,7 @@ def test_the_header_says_what_a_shard_is(query):
     assert query.shards_by == "none" or query.shards_by in columns, query.table
 
 
-@pytest.mark.parametrize("shards", [2, 7])
+@pytest.mark.parametrize("shards", [2, 7] if MANY else [3])
 @pytest.mark.parametrize("query", SHARDED, ids=by_table)
 def test_shards_united_are_the_whole(query, shards, town, term):
     lab = term if query.table in WEEKLY else town
