@@ -222,6 +222,33 @@ def test_other_answers_are_those_of_the_labs_own_verbs(city):
     assert member["yardstick"] == 0.5
 
 
+USEFUL = """name = "useful"
+[[rule]]
+rule = "flow_loss"
+at_most = 1
+zones = "square:4000"
+[[rule]]
+rule = "count_error"
+at_most = 1
+"""
+
+
+def test_a_threshold_is_judged_like_its_recipe_and_leaves_no_other_release_in_the_lab():
+    with tl.open(quiet=True) as lab:
+        lab.ingest(tl.simulate(people=40, days=2, seed=3), tz="Europe/Lisbon")
+        release = lab.release("square:3000", "3h", min_count=3)
+        thresholded = lab.decide(release, Policy.parse(USEFUL))
+        assert lab.sql("select release_id from counts.release")["release_id"].to_list() == [release.id]
+        assert not len(lab.sql("select 1 from study.utility"))
+        recipe = lab.decide(lab.release("square:3000", "3h", protect="suppress:3"), Policy.parse(USEFUL))
+        assert thresholded.rules["estimate"].to_list() == recipe.rules["estimate"].to_list()
+        assert 0 < recipe.rules["estimate"][1] < 1
+        lab.ingest(tl.simulate(people=5, days=2, seed=4), tz="Europe/Lisbon")
+        later = lab.decide(release, Policy.parse(USEFUL))
+        assert set(later.rules["verdict"]) == {"review"}
+        assert "records were added after the release was made: make it again" in later.rules["sentence"][0]
+
+
 def test_a_week_has_no_weekly_habit_and_a_term_has(term, tmp_path):
     import shutil
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from trajlab.cubes import settings_of
 from trajlab.decide import TRUTH, Unanswerable
 from trajlab.errors import UnknownNameError
 from trajlab.protect import load_recipe
 from trajlab.protect.noise import Noise
 from trajlab.query import step
+from trajlab.release.making import make_release
 from trajlab.release.truth import unprotected_id
 
 if TYPE_CHECKING:
@@ -32,6 +36,29 @@ def truth_of(lab: Lab, release: Release) -> str:
     if not lab._store.rows("select 1 from slots.person where release_id = $id limit 1", id=truth):
         raise Unanswerable(TRUTH)
     return truth
+
+
+@contextmanager
+def beside_everything(lab: Lab, release: Release) -> Iterator[tuple[str, str]]:
+    """The release that every count is in, and this one: what a rule on usefulness compares.
+
+    Behind a release of `min_count` there is none of every count. It is made while the rule is asked, with this one as
+    the recipe `suppress` makes it, row for row the same, and neither stays in the lab.
+    """
+    truth = truth_of(lab, release)
+    if release.min_count <= 1:
+        yield truth, release.id
+        return
+    with lab._store.rehearsal("the table without its threshold"):
+        asked = replace(settings_of(lab._store, truth), min_count=1, protect=(f"suppress:{release.min_count}",))
+        made = make_release(lab._store, asked, lab._progress)
+        (were,), (are,) = (
+            lab._store.rows("select fingerprint from study.release where release_id = $id", id=one)
+            for one in (truth, made.id)
+        )
+        if were != are:
+            raise Unanswerable("records were added after the release was made: make it again, and decide about that")
+        yield truth_of(lab, made), made.id
 
 
 def rows_behind(lab: Lab, release: Release, table: str, least: int) -> tuple[int, int | None, int, int]:

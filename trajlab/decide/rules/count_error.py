@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from trajlab.decide import SHARE, TABLE, UTILITY, Finding, Unanswerable
-from trajlab.decide._published import check_name, truth_of
+from trajlab.decide._published import beside_everything, check_name
 from trajlab.errors import UtilityError
 from trajlab.utility import counts
 
@@ -40,11 +40,11 @@ class CountError:
         check_name("table", self.table, counts.TABLES)
 
     def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
-        truth_of(lab, release)
-        try:
-            found = lab.count_utility(release)
-        except UtilityError as error:
-            raise Unanswerable(str(error)) from error
+        with beside_everything(lab, release) as (everything, published):
+            try:
+                found = lab.count_utility(published, unprotected=everything)
+            except UtilityError as error:
+                raise Unanswerable(str(error)) from error
         row = found.errors.filter(measure=self.measure, published_table=self.table)
         if not len(row) or row["estimate"][0] is None:
             raise Unanswerable(f"the release has no {self.table} to take {self.measure} of")

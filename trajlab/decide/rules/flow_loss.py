@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from trajlab import utility
 from trajlab.decide import SHARE, TABLE, UTILITY, Finding, Unanswerable
-from trajlab.decide._published import check_name, truth_of
+from trajlab.decide._published import beside_everything, check_name
 from trajlab.errors import UtilityError
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ class FlowLoss:
         check_name("measure of flows", self.measure, utility.MEASURES)
 
     def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
-        try:
-            found = lab.utility(truth_of(lab, release), release.id, zones=self.zones or None)
-        except UtilityError as error:
-            raise Unanswerable(str(error)) from error
+        with beside_everything(lab, release) as (everything, published):
+            try:
+                found = lab.utility(everything, published, zones=self.zones or None)
+            except UtilityError as error:
+                raise Unanswerable(str(error)) from error
         loss = found.loss(self.measure)
         if loss is None:
             raise Unanswerable(f"no pair of zones counts for {self.measure}: use larger cells as zones")
