@@ -357,15 +357,20 @@ def make_all(scenes: Scenes, work: Path, tally: Tally, deadline: float, only: st
     (folder / "full").mkdir()
     (folder / "full" / "mine.txt").write_text("mine")
     before = state.of(folder)
+    lab = (folder / "lab.duckdb").read_bytes()
     for words in every():
         if time.monotonic() > deadline or (only and not f"{words} ".startswith(f"{only} ")):
             continue
         make(words, folder, tally)
-        if {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} != set(before):
-            tally.problems.append(f"trajlab {words}: left over or gone: {state.differ(before, state.of(folder))}")
-            before = state.of(folder)
-    for changed in state.differ(before, state.of(folder)):
-        tally.problems.append(f"one of the bad sets of words changed {changed}")
+        there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+        if there == set(before) and (folder / "lab.duckdb").read_bytes() == lab:
+            continue
+        after = state.of(folder)
+        if changed := state.differ(before, after):
+            tally.problems.append(f"trajlab {words}: refused, but changed {', '.join(changed)}")
+        before, lab = after, (folder / "lab.duckdb").read_bytes()
+    for left in state.differ(before, state.of(folder)):
+        tally.problems.append(f"one of the bad sets of words changed {left}")
 
 
 def make(words: str, folder: Path, tally: Tally) -> None:

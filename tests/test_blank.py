@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import duckdb
@@ -34,7 +35,7 @@ def files(tmp_path_factory):
     """A lab made by its statements, and two after the blank one: the first of them had to write it."""
     folder = tmp_path_factory.mktemp("blank")
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv(blank.VARIABLE)
+        patch.setenv(blank.VARIABLE, "")
         tl.open(folder / "stated.duckdb").close()
         patch.setenv(blank.VARIABLE, str(folder / "cache"))
         tl.open(folder / "first.duckdb").close()
@@ -57,10 +58,30 @@ def test_the_lab_says_who_made_it(files):
     assert len(said[0]) == 1
 
 
-def test_without_the_variable_nothing_is_kept_and_the_lab_is_the_same(tmp_path, monkeypatch):
-    monkeypatch.delenv(blank.VARIABLE)
-    monkeypatch.setattr(blank, "_write", lambda *_: pytest.fail("kept without being asked"))
+def test_left_empty_the_variable_keeps_nothing_and_the_lab_is_the_same(monkeypatch):
+    monkeypatch.setenv(blank.VARIABLE, "")
+    monkeypatch.setattr(blank, "_write", lambda *_: pytest.fail("kept though it must not be"))
     assert len(ingest_tiny().table("records.person")) == 6
+
+
+def test_without_the_variable_one_is_kept_beside_the_compiled_modules(tmp_path, monkeypatch):
+    monkeypatch.delenv(blank.VARIABLE)
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(schema, "_create_relations", lambda engine: engine.execute("create schema study"))
+    folder = blank.folder()
+    folder.mkdir(parents=True)
+    (folder / "blank-older.duckdb").touch()
+    (folder / "blank.cpython-311.pyc").touch()
+    tl.open().close()
+    kept = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert sorted(kept) == [f"blank-{schema._version()}.duckdb", "blank.cpython-311.pyc"]
+
+
+def test_none_is_kept_where_python_keeps_no_compiled_modules(tmp_path, monkeypatch):
+    monkeypatch.delenv(blank.VARIABLE)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert blank.folder() is None
 
 
 def test_the_name_of_the_blank_lab_follows_every_word(monkeypatch):

@@ -29,9 +29,9 @@ def open_lab(
     it spills to disk beside the lab. Nothing computed depends on either. `quiet` lab says
     nothing on stderr of how far long work is.
 
-    Making a new lab takes a second, most of it for the words that describe every column.
-    Whoever makes many names a folder in the environment variable `TRAJLAB_CACHE`: a blank
-    lab is kept there, and making one after its model takes a tenth of that.
+    The first new lab of a version takes a second, most of it for the words that describe every column. A blank
+    one is kept beside Python's compiled modules, and every further lab is a copy of it, in a twentieth of that. The
+    environment variable `TRAJLAB_CACHE` names another folder for it; left empty, nothing is kept.
 
     With engine="spark" the lab is a folder that all workers of a cluster see, `session` is a Spark session,
     `shards` says how many parts a new folder divides people into, and `memory_limit` holds in each task
