@@ -10,7 +10,7 @@ from conftest import TINY, TINY_BOX, tiny_lab
 
 import trajlab as tl
 from trajlab import schedule
-from trajlab.cli import main, schedules
+from trajlab.cli import main, sentences
 from trajlab.risk import knowledge
 
 TRUE = "true traces are searched, not the published counts: what min_count leaves out of these changes nothing"
@@ -60,7 +60,7 @@ def test_a_schedule_says_its_basis(term):
     told = term.sql("select basis, about from study.leak order by basis")
     assert told.rows() == [("records", "traces"), ("slots", "traces")]
     leak_id = term.sql("select leak_id from study.leak where basis = 'records'").item()
-    line = list(schedules._lines(schedule.load_leak(term._store, leak_id)))[1]
+    line = list(sentences.schedule(term, schedule.load_leak(term._store, leak_id), None))[1]
     assert line == f"{TRUE}; a visit is a record (basis records)"
 
 
@@ -71,8 +71,8 @@ def test_the_shell_says_what_was_searched_and_what_a_visit_is(tmp_path, capsys):
     assert main(["risk", file, "points:2"]) == 0
     out = capsys.readouterr().out
     assert f"\n{TRUE}; {SLOTS}\n" in out
-    assert "about" in out
-    assert main(["risk", file, "points:2", "--basis", "records"]) == 0
+    assert "about" not in out
+    assert main(["risk", file, "points:2", "--basis", "records", "--table"]) == 0
     assert "a visit is a record (basis records)" in capsys.readouterr().out
     assert main(["study", "tradeoff", file, "--index", "square:4000", "--zones", "zones", "--knowledge", "top:1"]) == 0
     assert f"\n{TRUE}; {SLOTS}\n" in capsys.readouterr().out

@@ -335,7 +335,7 @@ def test_the_command_prints_the_errors_of_the_published_table(tmp_path, capsys):
     with tl.open(file, quiet=True) as lab:
         lab.ingest(tl.simulate(people=20, days=1, seed=1), tz="Europe/Lisbon")
         few = lab.release("h3:7", "3h", min_count=3)
-    assert main(["utility", file, "--counts", "--quiet"]) == 0
+    assert main(["utility", file, "--counts", "--quiet", "--table"]) == 0
     out = capsys.readouterr().out
     assert f"the published table {few.id} beside the unprotected table r" in out
     assert "hidden_people" in out

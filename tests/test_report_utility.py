@@ -33,7 +33,11 @@ def test_the_first_screen_says_what_the_largest_cells_leave_and_cost(town: tl.La
     assert (
         f"of {row['people']} people are still singled out by {naming.knowledge(row['knowledge'])} in squares" in first
     )
-    assert f"change the flows between zones by {words.share(row['loss'])} of their sum" in first
+    point = town.sql(
+        "from report.tradeoff_point where size_m = 4000 and flows = 'raw' and measure = 'all' and knowledge = $known",
+        known=row["knowledge"],
+    ).row(0, named=True)
+    assert f"; {words.misplaced(point)} (both are counted whole" in first
     assert f"in the release itself{words.share(before)}" in first
 
 

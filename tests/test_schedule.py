@@ -449,7 +449,7 @@ def test_the_command_tells_the_paper_s_example(tmp_path, capsys):
     assert main(["release", lab, "--index", "places", "--slot", "1h", "--fill", "none"]) == 0
     capsys.readouterr()
     truth = str(TERM / "lessons.csv")
-    assert main(["schedule", lab, str(TIMETABLE), "--min-k", "3", "--truth", truth]) == 0
+    assert main(["schedule", lab, str(TIMETABLE), "--min-k", "3", "--truth", truth, "--table"]) == 0
     said = capsys.readouterr().out
     assert "6 slots a week, 16 weeks, 1 without any data left out, 3 points known" in said
     assert "100.0% of 3 people are in sets of 3 or more; of these 0.0% totally and 100.0% partly disclosed" in said

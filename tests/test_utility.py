@@ -1060,7 +1060,8 @@ def test_the_command_shows_the_ten_losses(tmp_path, capsys):
     file = str(tmp_path / "lab.duckdb")
     with tiny_lab(file) as lab:
         lab.release(index="square:1000", slot="3h", box=TINY_BOX, outside="clamp")
-    assert main(["utility", file, "square:2000", "square:4000", "--zones", str(TINY / "zones.geojson")]) == 0
+    zones = ["--zones", str(TINY / "zones.geojson")]
+    assert main(["utility", file, "square:2000", "square:4000", *zones, "--table"]) == 0
     said = capsys.readouterr().out
     assert said.count("utility u") == 2
     assert said.count("zones.geojson: zones are named by 'feature id'") == 2

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from trajlab.errors import LabError
 from trajlab.export import make_folder
+from trajlab.report import words
 from trajlab.simulation import Mode, simulate_campus, simulate_stations, write
 
 if TYPE_CHECKING:
@@ -119,9 +120,13 @@ def _singled_out(lab: Lab, release: Release) -> str:
 def _costs(lab: Lab, release: Release) -> str:
     """Generalise the release step by step, and say where the last step leads."""
     study = lab.tradeoff(release, LARGER, zones=ZONES, knowledge=("top:2", "points:4"), basis="slots")
-    last = study.points.filter(step=len(LARGER), knowledge=study.points["knowledge"][0], flows="raw", measure="all")
-    risk, loss = last.select("risk", "loss").row(0)
-    return f"with {LARGER[-1]} instead: top:2 {risk:.0%}, at a loss of {loss:.2f} in the flows between {ZONES}"
+    last = lab.sql(
+        "from report.tradeoff_point where tradeoff_id = $id and step = $step and flows = 'raw' and measure = 'all' "
+        "order by rank limit 1",
+        id=study.id,
+        step=len(LARGER),
+    ).row(0, named=True)
+    return f"with {LARGER[-1]} instead: top:2 {last['risk']:.0%}; {words.misplaced(last)} (between {ZONES})"
 
 
 def _forget_older_demo(lab_file: Path) -> None:

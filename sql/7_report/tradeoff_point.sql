@@ -3,7 +3,7 @@
 -- Risk is the share of people still singled out, loss what the flows between zones lose. See metrics.tradeoff.
 --
 -- grain:   tradeoff_id, zones_name, knowledge, flows, measure, step
--- reads:   study.tradeoff, study.tradeoff_step, metrics.tradeoff
+-- reads:   study.tradeoff, study.tradeoff_step, metrics.tradeoff, metrics.utility
 -- shards by: tradeoff_id
 -- view:    yes
 -- columns:
@@ -22,6 +22,9 @@
 --   high         DOUBLE   upper end of its interval
 --   loss         DOUBLE   loss of utility; null where no pair of zones counts
 --   common_part  DOUBLE   common part of commuters
+--   misplaced    DOUBLE   movements between other zones than before, see report.utility_loss
+--   missing      DOUBLE   movements that these pairs have fewer, by those before
+--   added        DOUBLE   movements that these pairs have more, by those before
 
 select
     point.tradeoff_id,
@@ -47,8 +50,15 @@ select
     point.low,
     point.high,
     point.loss,
-    point.common_part
+    point.common_part,
+    case when point.step = 0 then 0
+        else greatest(flow.difference - abs(flow.before - flow.after), 0) / 2 / nullif(flow.before, 0)
+    end as misplaced,
+    case when point.step = 0 then 0 else greatest(flow.before - flow.after, 0) / nullif(flow.before, 0) end as missing,
+    case when point.step = 0 then 0 else greatest(flow.after - flow.before, 0) / nullif(flow.before, 0) end as added
 from metrics.tradeoff as point
 join study.tradeoff as asked on asked.tradeoff_id = point.tradeoff_id
 join study.tradeoff_step as step
     on step.tradeoff_id = point.tradeoff_id and step.zones_id = point.zones_id and step.step = point.step
+left join metrics.utility as flow
+    on flow.utility_id = step.utility_id and flow.flows = point.flows and flow.measure = point.measure

@@ -1,6 +1,8 @@
 -- report.utility_loss: what each generalisation of a release does to the flows between zones.
 --
--- See metrics.utility.
+-- A loss counts a movement that is somewhere else twice, where it was and where it is: `misplaced`, `missing` and
+-- `added` count it once, as shares of the movements before. Where major flows alone count, what is missing may be
+-- among the others. See metrics.utility.
 --
 -- grain:   utility_id, flows, measure
 -- reads:   study.utility, metrics.utility
@@ -18,6 +20,9 @@
 --   after           DOUBLE   movements of these pairs after
 --   loss            DOUBLE   what changes of them, by their sum before; for commuters what is not common
 --   common_part     DOUBLE   common part of commuters of these pairs, 1 when nothing changes
+--   misplaced       DOUBLE   movements between other zones than before, by those before
+--   missing         DOUBLE   movements that these pairs have fewer after, by those before
+--   added           DOUBLE   movements that these pairs have more after, by those before
 
 select
     asked.release_id,
@@ -30,6 +35,9 @@ select
     loss.before,
     loss.after,
     loss.loss,
-    loss.common_part
+    loss.common_part,
+    greatest(loss.difference - abs(loss.before - loss.after), 0) / 2 / nullif(loss.before, 0) as misplaced,
+    greatest(loss.before - loss.after, 0) / nullif(loss.before, 0) as missing,
+    greatest(loss.after - loss.before, 0) / nullif(loss.before, 0) as added
 from study.utility as asked
 join metrics.utility as loss on loss.utility_id = asked.utility_id

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trajlab.cli import sentences
 from trajlab.cli.terminal import (
     Commands,
     lab_options,
@@ -16,6 +17,7 @@ from trajlab.cli.terminal import (
     pairs,
     release_options,
     show,
+    table_option,
 )
 from trajlab.errors import TrajlabError
 
@@ -32,6 +34,10 @@ def feasibility(args: argparse.Namespace) -> None:
     with opened(args, must_exist=True) as lab:
         release_id = only_release(lab, args.release)
         lab.feasibility(release_id, seed=args.seed)
+        if not args.table:
+            for line in sentences.feasibility(lab, release_id, args.seed):
+                print(line)
+            return
         show(
             lab.sql(
                 "select knowledge, points, people, unique_people, estimate, low, high from metrics.singled_out "
@@ -48,6 +54,7 @@ def _feasibility_options(c: argparse.ArgumentParser) -> None:
     lab_options(c)
     c.add_argument("--release", metavar="ID", help="the release to measure (default: the only one in the lab)")
     c.add_argument("--seed", type=int, default=0, help="which points are drawn of each person (default: 0)")
+    table_option(c)
 
 
 def attack(args: argparse.Namespace) -> None:
@@ -62,6 +69,10 @@ def attack(args: argparse.Namespace) -> None:
         found = lab.published(only_release(lab, args.release))
         run = lab.attack(found, args.attack, seed=args.seed, pairing=args.pairing, **settings)
         print(f"run {run.id} of {run.attack} on release {run.release_id}: {run.people:,} tracks over {run.days} days")
+        if not args.table:
+            for line in sentences.attack(lab, run.id):
+                print(line)
+            return
         scores = lab.sql(
             "select metric, level, pairing, estimate, low, high, shuffle, stay, control from report.every_metric "
             "where run_id = $id and of = 'recovered' order by metric, level, pairing",
@@ -88,6 +99,7 @@ def _attack_options(c: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a setting: night_hours and direct_link_below of xu2017, lookback of dsilva2024",
     )
+    table_option(c)
 
 
 def people(args: argparse.Namespace) -> None:
@@ -116,20 +128,23 @@ def risk(args: argparse.Namespace) -> None:
     for known in args.knowledge:  # all make sense before the first is answered
         parse_question(known, seed=args.seed, sample=args.sample, settings=settings)
     with opened(args, must_exist=True) as lab:
-        searched = _searched(lab, args)
+        searched, notes = _searched(lab, args), []
         for known in args.knowledge:
             found = lab.risk(searched, known, basis=args.basis, seed=args.seed, sample=args.sample, **settings)
-            print(f"risk {found.id}: {found.knowledge} on traces {found.searched_id}, {found.people:,} looked for")
-            print(found.description)
+            print(sentences.risk(lab, found) if not args.table else f"risk {found.id}: {found.knowledge}")
+            notes.append(found.description)
             if searched not in (found.release_id, found.searched_id) and args.run_id is None:
-                print(f"the counts of release {searched} are protected, and these are the traces behind them: those of "
-                      f"release {found.release_id}, which would have to leak")  # fmt: skip
-            summary = lab.sql(
-                "select scope, metric, level, about, people, estimate, low, high from metrics.risk "
-                "where risk_id = $id order by scope, metric, level",
-                id=found.id,
-            )
-            show(summary, "table", 60)
+                notes.append(f"the counts of release {searched} are protected, and these are the traces behind them: "
+                             f"those of release {found.release_id}, which would have to leak")  # fmt: skip
+            if args.table:
+                summary = lab.sql(
+                    "select scope, metric, level, about, people, estimate, low, high from metrics.risk "
+                    "where risk_id = $id order by scope, metric, level",
+                    id=found.id,
+                )
+                show(summary, "table", 60)
+        for note in dict.fromkeys(notes):
+            print(note)
 
 
 def _searched(lab: Lab, args: argparse.Namespace) -> str:
@@ -150,6 +165,7 @@ def _risk_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
     c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
     c.add_argument("--set", action="append", metavar="NAME=VALUE", help="a setting by name, such as min_share=0.2")
+    table_option(c)
 
 
 def _list_knowledge() -> str:
@@ -180,8 +196,13 @@ def membership(args: argparse.Namespace) -> None:
         print(
             f"membership in release {found.release_id}: adversary {found.adversary}{watched}, {args.targets:,} targets"
         )
-        print(found.description)
-        show(found.table, "table", 60)
+        if args.table:
+            print(found.description)
+            show(found.table, "table", 60)
+        else:
+            print(f"{found.description.partition('. ')[0]}:")
+            for line in sentences.membership(found):
+                print(line)
 
 
 def _membership_options(c: argparse.ArgumentParser) -> None:
@@ -207,6 +228,7 @@ def _membership_options(c: argparse.ArgumentParser) -> None:
         "(default: the release's own)",
     )
     c.add_argument("--seed", type=int, default=0, help="another number, other targets and groups (default: 0)")
+    table_option(c)
 
 
 def _list_adversaries() -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show
+from trajlab.cli import sentences
+from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show, table_option
 from trajlab.errors import UtilityError
 from trajlab.report import check_form
 
 if TYPE_CHECKING:
+    from trajlab.lab import Lab
     from trajlab.utility.counts import CountUtility
 
 
@@ -35,20 +37,28 @@ def utility(args: argparse.Namespace) -> None:
     with opened(args, must_exist=True) as lab:
         before = only_release(lab, args.release)
         if args.counts:
-            _print_counts(lab.count_utility(before, unprotected=args.unprotected))
+            _print_counts(lab, lab.count_utility(before, unprotected=args.unprotected), table=args.table)
         for after in args.after:
             found = lab.utility(before, after, zones=args.zones, **_settings(args))
             for note in found.notes:
                 print(note)
             print(f"utility {found.id}: release {found.release_id} generalised to {found.after}, between {found.zones}")
-            show(found.losses, "table", 20)
+            if args.table:
+                show(found.losses, "table", 20)
+            else:
+                for line in sentences.utility(lab, found):
+                    print(line)
 
 
-def _print_counts(found: CountUtility) -> None:
+def _print_counts(lab: Lab, found: CountUtility, *, table: bool) -> None:
     for note in found.notes:
         print(note)
     print(f"the published table {found.release_id} beside the unprotected table {found.unprotected_id}")
-    show(found.errors.drop("about"), "table", 20)
+    if table:
+        show(found.errors.drop("about"), "table", 20)
+        return
+    for line in sentences.count_errors(lab, found):
+        print(line)
 
 
 def _utility_options(c: argparse.ArgumentParser) -> None:
@@ -67,6 +77,7 @@ def _utility_options(c: argparse.ArgumentParser) -> None:
         "--zones", help="the lab's zones, a GeoJSON or GeoParquet file, or an index such as h3:7 (default: zones)"
     )
     _flow_options(c)
+    table_option(c)
 
 
 def study_tradeoff(args: argparse.Namespace) -> None:

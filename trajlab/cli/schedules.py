@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show
-
-if TYPE_CHECKING:
-    from trajlab.schedule import Leak
+from trajlab.cli import sentences
+from trajlab.cli.terminal import Commands, lab_options, only_release, opened, show, table_option
 
 
 def schedule(args: argparse.Namespace) -> None:
@@ -48,8 +45,10 @@ def schedule(args: argparse.Namespace) -> None:
             return
         of = args.traces or args.run_id or only_release(lab, args.release)
         leak = lab.schedule(args.timetable, of, basis=args.basis, truth=args.truth, **question)
-        for line in _lines(leak):
+        for line in sentences.schedule(lab, leak, args.truth):
             print(line)
+        if not args.table:
+            return
         by_size = lab.sql(
             "select min_k, people, totally, partly, prob_m, ssr, ntr, ssr_ntr, effective as effective_l "
             "from metrics.leak_by_size where leak_id = $id and people > 0 order by min_k",
@@ -59,15 +58,6 @@ def schedule(args: argparse.Namespace) -> None:
         if args.truth:
             by_slot = lab.table("report.extracted_schedule", leak_id=leak.id).drop("leak_id", "number")
             show(by_slot.rename({"slot_name": "slot"}), "table", 400)
-
-
-def _lines(leak: Leak) -> Iterator[str]:
-    empty = f", {leak.skipped_weeks} without any data left out" if leak.skipped_weeks else ""
-    yield f"leak {leak.id}: {leak.slots} slots a week, {leak.weeks} weeks{empty}, {leak.points} points known"
-    yield leak.description
-    yield f"{leak.measured:.1%} of {leak.people:,} people are in sets of {leak.min_k} or more" + (
-        "" if leak.totally is None else f"; of these {leak.totally:.1%} totally and {leak.partly:.1%} partly disclosed"
-    )
 
 
 def _schedule_options(c: argparse.ArgumentParser) -> None:
@@ -95,6 +85,7 @@ def _schedule_options(c: argparse.ArgumentParser) -> None:
     c.add_argument("--truth", help="true timetables to compare with: a table with uid, weekday, from, to, place")
     c.add_argument("--sample", type=int, help="look for so many people, drawn at random (default: everybody)")
     c.add_argument("--seed", type=int, default=0, help="another number, other points known (default: 0)")
+    table_option(c)
 
 
 COMMANDS: Commands = {schedule: _schedule_options}

@@ -64,6 +64,10 @@ def release_options(c: argparse.ArgumentParser) -> None:
     )
 
 
+def table_option(c: argparse.ArgumentParser) -> None:
+    c.add_argument("--table", action="store_true", help="every number of the answer as a table, instead of in words")
+
+
 def list_in_help(c: argparse.ArgumentParser, write: Callable[[], str]) -> None:
     """Put a list below the help of a command: what it takes to write it is only worth its time for help."""
     without = c.format_help

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 NOTHING = "–"
 _DAY = 86_400
@@ -28,6 +29,22 @@ def share(value: float | None) -> str:
     if 0.999 < value < 1:
         return "over 99.9%"
     return f"{100 * value:.0f}%" if value == 0 or 0.0995 <= value < 0.9905 or value >= 1 else f"{100 * value:.1f}%"
+
+
+def of_hundred(value: float | None) -> str:
+    """A share as so many of a hundred, or of a thousand where it is that small."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if 0 < value < 0.0005:
+        return "fewer than 1 of 1,000"
+    return f"{1000 * value:.0f} of 1,000" if 0 < value < 0.01 else f"{100 * value:.0f} of 100"
+
+
+def misplaced(row: Mapping[str, Any], noun: str = "trips") -> str:
+    """What becomes of a hundred trips: of a row with `misplaced`, `missing` and `added`, shares of those before."""
+    said = {"misplaced": "misplaced", "missing": "missing", "added": "added that nobody made"}
+    parts = [f"{100 * row[name]:.0f} are {text}" for name, text in said.items() if row[name] >= 0.005]
+    return f"of 100 {noun}, {join_list(parts) or 'fewer than 1 is misplaced'}"
 
 
 def percentages(step: float) -> Callable[[float], str]:

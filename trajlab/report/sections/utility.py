@@ -22,8 +22,9 @@ TERMS = {
     "Movement": "Two consecutive records of a person in different cells; constrained where a plausible time for one "
     "trip lies between them. Flows between zones are movements, shared out among zones by area at both ends.",
     "Loss": "Sum of what generalising cells changes in the flows between zones, by their sum before: 0 where nothing "
-    "changes, 2 where every movement is somewhere else. For the common part of commuters, the share that is "
-    "not common.",
+    "changes, 2 where every movement is somewhere else. A movement that is elsewhere counts twice, where it was and "
+    "where it is, so that a loss of 100% misplaces 50 of 100 trips. For the common part of commuters, the share that "
+    "is not common.",
     "Major flows": "The largest flows that make up 80% of everything (Pareto); flows that stand out among those of "
     "their origin or destination (backbone); flows from or to the busiest zones (hotspot).",
     "Error of the published table": "Sum of what protecting counts changes in the table, row by row, by its true sum; "
@@ -143,8 +144,7 @@ def findings(contents: Contents) -> list[Finding]:
     sentence = [
         f"of {words.number(row['people'])} {who} are still singled out by ",
         tag("strong", naming.knowledge(row["knowledge"])), f" in {words.lower_first(words.cells(row['index_name']))}",
-        f". These change the flows between zones by {words.share(row['loss'])} of their sum (both are counted whole: "
-        "there is no interval)." if row["loss"] is not None else ".",
+        f"; {_lost(row)} (both are counted whole: there is no interval)." if row["loss"] is not None else ".",
     ]  # fmt: skip
     before = first.filter(knowledge=row["knowledge"])["risk"].item()
     return [Finding(row["risk"], sentence, row["low"], row["high"], {"in the release itself": before})]
@@ -164,7 +164,7 @@ _SHOW: Show = {
     "flows": lambda name: FLOWS[name],
     "knowledge": naming.knowledge,
     "index_name": words.cells,
-    **dict.fromkeys(("loss", "common_part", "risk", "low", "high"), words.share),
+    **dict.fromkeys(("loss", "common_part", "misplaced", "missing", "added", "risk", "low", "high"), words.share),
 }
 
 
@@ -223,7 +223,21 @@ def _summary(points: pl.DataFrame) -> Child:
     lost = last.row(0, named=True)
     larger = words.cells(lost["index_name"])
     return [
-        f"With {larger[:1].lower()}{larger[1:]}, people singled out fall {words.join_list(fall)}; the loss is ",
-        tag("mark", words.share(lost["loss"])),
-        f" ({MEASURES[lost['measure']].lower()}, {FLOWS[lost['flows']]}).",
+        f"With {larger[:1].lower()}{larger[1:]}, people singled out fall {words.join_list(fall)}; ",
+        tag("mark", _lost(lost) if lost["loss"] is not None else "no flow is left to compare"),
+        f": a loss of {words.share(lost['loss'])} ({MEASURES[lost['measure']].lower()}, {FLOWS[lost['flows']]}).",
     ]
+
+
+def _lost(row: dict[str, Any]) -> str:
+    """How many of a hundred movements are elsewhere: a loss counts each twice, where it was and where it is."""
+    return words.misplaced(row, noun=_TRIPS[row["measure"]])
+
+
+_TRIPS = {
+    "all": "trips",
+    "pareto": "trips of the largest flows",
+    "backbone": "trips of flows that stand out",
+    "hotspot": "trips of busy zones",
+    "commuters": "trips",
+}
