@@ -19,7 +19,7 @@ from trajlab.errors import LabError, ProtectionError, RiskError, TrajlabError, U
 from trajlab.progress import Progress
 from trajlab.query import catalogue
 from trajlab.release import Release
-from trajlab.risk import knowledge, traces
+from trajlab.risk import knowledge, run, traces
 from trajlab.risk.knowledge.points import Points
 
 KEY = "a key for the tests, known to all"
@@ -214,6 +214,15 @@ def test_the_smallest_set_of_one_person_is_the_slot_that_tells_ana_from_ben():
     lab = tiny_lab()
     found = lab.smallest_set(published(lab), "ana")
     assert found.select("rank", "slot", "others").rows() == [(1, 14, 0)]
+
+
+def test_a_person_who_is_not_there_leaves_no_traces_in_the_lab(tmp_path):
+    lab = tiny_lab()
+    release = published(lab)
+    before = counts(lab)
+    with pytest.raises(RiskError, match="the person asked for has 0 traces in"):
+        lab.smallest_set(release, "nobody")
+    assert counts(lab) == before
 
 
 def test_the_smallest_set_of_somebody_unknown_is_refused_without_naming_anybody(settled, release):
@@ -628,3 +637,25 @@ def test_a_lab_open_for_reading_gives_the_answers_it_has_and_no_new_ones(lab_fil
 def test_what_has_no_traces_is_refused(tiny):
     with pytest.raises(RiskError, match="traces are those of a release, of a run or of protect, or an id, not int"):
         tiny.risk(3, "top:2")
+
+
+TOGETHER = ("points:2", "cont:2", "points:3:drop", "top:1:unordered", "unique:1")
+
+
+@pytest.mark.parametrize("at_once", [1_000_000, 12])
+def test_questions_asked_together_are_answered_as_if_asked_alone(monkeypatch, at_once):
+    """At most two of them are summed up in one statement where twelve people may be held: six are looked for."""
+    monkeypatch.setattr(run, "ROWS_AT_ONCE", at_once)
+    together, alone = tiny_lab(), tiny_lab()
+    for lab in (together, alone):
+        lab.people(HOMES)
+        released = published(lab)
+        searched = traces.of_release(lab._store, released.id, "observed", Progress())
+        kinds = [knowledge.load(text) for text in TOGETHER]
+        for some in [kinds] if lab is together else [[kind] for kind in kinds]:
+            run.measure_all(lab._store, searched, searched, some, seed=3, sample=None, progress=Progress())
+    tables = [*(query.table for query in run.summaries()), "metrics.anonymity", "metrics.target", "study.risk"]
+    for table in (*tables, "metrics.known_point"):
+        rows = f"select * from {table} order by all"
+        assert together.sql(rows).equals(alone.sql(rows)), table
+        assert len(together.sql(rows)) > 5 - (table == "study.risk"), table

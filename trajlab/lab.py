@@ -535,8 +535,8 @@ class Lab:
         """
         from trajlab.risk.smallest import smallest_set
 
-        traces = self._traces(of, basis)
-        with translate_errors("the smallest set"):
+        with self._store.transaction("the smallest set"):
+            traces = self._traces(of, basis)
             found = self._store.rows(
                 "select trace.trace from slots.trace as trace join records.person as person using (person) "
                 "where trace.traces_id = $id and person.uid = $uid order by trace.part",

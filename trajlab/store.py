@@ -7,6 +7,7 @@ killed process leaves the lab as it was before.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,7 +19,7 @@ from trajlab.errors import ContractError, LabError, QueryError, UnknownNameError
 from trajlab.query import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import duckdb
     import polars as pl
@@ -142,9 +143,26 @@ class Store:
             self.execute(f"insert into {query.table} by name {query.select}", **used)
         self.check_grain(query, **{name: params[name] for name in query.scope})
 
+    def build_each(self, query: Query, name: str, values: Sequence[object], **params: object) -> None:
+        """The same as `build` for each value of the parameter `name`, in one statement: its rows are its SELECT's.
+
+        A statement over little takes longer to plan than to run, so that many values cost hardly more than one.
+        """
+        used = {each: params[each] for each in query.params if each != name} | {"values_asked": list(values)}
+        scope = {each: params[each] for each in query.scope if each != name} | {name: list(values)}
+        select = re.sub(rf"\${name}\b", f"value_asked.{name}", query.select)
+        self.clear(query, **scope)
+        with translate_errors(f"building {query.table} from {query.file} for {len(values)} values of {name}"):
+            self.execute(
+                f"insert into {query.table} by name select rows_of_value.* "  # noqa: S608
+                f"from (select unnest($values_asked) as {name}) as value_asked, lateral ({select}) as rows_of_value",
+                **used,
+            )
+        self.check_grain(query, **scope)
+
     def clear(self, query: Query, **scope: object) -> None:
-        """Delete the rows of one release or run (of everything where the table has no scope)."""
-        where = " and ".join(f"{name} = ${name}" for name in scope) or "true"
+        """Delete the rows of one release or run, or of each in a list (of everything where the table has no scope)."""
+        where = _only(scope)
         self.execute(f"delete from {query.table} where {where}", **scope)  # noqa: S608
 
     def insert(self, table: str, frame: pl.DataFrame) -> None:
@@ -157,11 +175,10 @@ class Store:
 
     def check_grain(self, query: Query, **scope: object) -> None:
         """Raise when two rows share the key that the header promises to be unique."""
-        keys = ", ".join(name for name in query.grain if name not in scope)
+        keys = ", ".join(name for name in query.grain if isinstance(scope.get(name, []), list))
         if not keys:
             return
-        where = " and ".join(f"{name} = ${name}" for name in scope) or "true"
-        rows = f"from {query.table} where {where}"
+        rows = f"from {query.table} where {_only(scope)}"
         if not self._hashes_repeat(f"hash({keys})", rows, scope):
             return
         counted = f"select count(*) - count(distinct ({keys})) {rows}"
@@ -235,6 +252,12 @@ class Store:
         if self._made_here:
             remove_new_file(self.con, Path(self.path))
         self.engine.close()
+
+
+def _only(scope: dict[str, object]) -> str:
+    """The condition that holds for the rows of a scope, where a column has a value or one of a list."""
+    each = (f"{name} in ${name}" if isinstance(value, list) else f"{name} = ${name}" for name, value in scope.items())
+    return " and ".join(each) or "true"
 
 
 def _repeats(hashes: pl.Series) -> bool:

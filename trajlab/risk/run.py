@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from trajlab.progress import Progress
-    from trajlab.risk.knowledge import Case, Knowledge
+    from trajlab.risk.knowledge import Answer, Case, Knowledge
     from trajlab.risk.traces import Traces
     from trajlab.store import Store
 
+ROWS_AT_ONCE = 1_000_000
+"""Answers for so many people are kept in memory until they are stored, and summed up in one statement."""
 SEARCHED = {
     "traces": "true traces are searched, not the published counts: what min_count leaves out of these changes nothing",
     "table": "tracks recovered from the published counts are searched",
@@ -100,15 +102,25 @@ def measure_all(
     if missing:
         memo: dict[str, object] | None = {} if len(missing) > 1 else None
         with store.transaction(f"risk by {', '.join(map(knowledge.name_of, missing.values()))}"):
-            for risk_id, what in missing.items():
-                _write(store, risk_id, what, known, searched, seed, sample)
-                _build_targets(store, risk_id, known, searched.run_id, seed, sample)
-                case = open_case(store, known.release_id, known.id, searched.id, risk_id, progress)
-                answer_question(store, risk_id, what, dataclasses.replace(case, memo=memo), progress)
-                for query in summaries():
-                    with progress.step(query.table, poll=store.engine.percent_done):
-                        store.build(query, risk_id=risk_id, about=_about(searched))
+            _write(store, missing, known, searched, seed, sample)
+            _build_targets(store, list(missing), known, searched.run_id, seed, sample)
+            case = open_case(store, known.release_id, known.id, searched.id, next(iter(missing)), progress)
+            case = dataclasses.replace(case, memo=memo)
+            at_once = max(1, ROWS_AT_ONCE // max(len(case.targets), 1))
+            for begin in range(0, len(missing), at_once):
+                some = list(missing)[begin : begin + at_once]
+                _answer_together(store, {risk_id: missing[risk_id] for risk_id in some}, case, progress)
+                _summarise(store, some, _about(searched), progress)
     return [load(store, risk_id) for risk_id in ids]
+
+
+def _summarise(store: Store, ids: list[str], about: str, progress: Progress) -> None:
+    for query in summaries():
+        with progress.step(query.table, poll=store.engine.percent_done):
+            if len(ids) == 1:
+                store.build(query, risk_id=ids[0], about=about)
+            else:
+                store.build_each(query, "risk_id", ids, about=about)
 
 
 def summaries() -> list[Query]:
@@ -122,6 +134,32 @@ def summaries() -> list[Query]:
 
 def answer_question(store: Store, risk_id: str, what: Knowledge, case: Case, progress: Progress) -> None:
     """Search, and store the answer in `metrics.anonymity` and `metrics.known_point`; call it inside a transaction."""
+    _answer_together(store, {risk_id: what}, case, progress)
+
+
+def _answer_together(store: Store, questions: dict[str, Knowledge], case: Case, progress: Progress) -> None:
+    """The same for some questions about the same people, whose answers are stored in one go."""
+    answers = {risk_id: _search(store, what, case, progress) for risk_id, what in questions.items()}
+    _insert_together(store, "metrics.anonymity", {risk_id: answer.people for risk_id, answer in answers.items()})
+    store.check_grain(Query.load("metrics.anonymity"), risk_id=list(answers))
+    points = {risk_id: answer.points for risk_id, answer in answers.items() if answer.points is not None}
+    if points:
+        _insert_together(store, "metrics.known_point", points)
+    if dropping := [risk_id for risk_id, answer in answers.items() if answer.dropped is not None]:
+        store.execute(
+            "delete from metrics.target where risk_id in $ids "
+            "and (risk_id, trace) not in (select (risk_id, trace) from metrics.anonymity where risk_id in $ids)",
+            ids=dropping,
+        )
+
+
+def _insert_together(store: Store, table: str, frames: dict[str, pl.DataFrame]) -> None:
+    columns = [column.name for column in Query.load(table).columns if column.name != "risk_id"]
+    rows = [frame.select(pl.lit(risk_id).alias("risk_id"), *columns) for risk_id, frame in frames.items()]
+    store.insert(table, pl.concat(rows, how="vertical_relaxed"))
+
+
+def _search(store: Store, what: Knowledge, case: Case, progress: Progress) -> Answer:
     name = knowledge.name_of(what)
     with progress.step(name, poll=store.engine.percent_done):
         answer = what.search(case, progress.show)
@@ -130,16 +168,7 @@ def answer_question(store: Store, risk_id: str, what: Knowledge, case: Case, pro
         forgotten = forgotten.filter(~pl.col("trace").is_in(answer.dropped.implode()))
     if len(forgotten):  # whoever adds a kind of knowledge cannot forget anybody
         raise RiskError(f"{name} gave no answer for {len(forgotten):,} people")
-    store.insert("metrics.anonymity", answer.people.with_columns(risk_id=pl.lit(risk_id)))
-    store.check_grain(Query.load("metrics.anonymity"), risk_id=risk_id)
-    if answer.points is not None:
-        store.insert("metrics.known_point", answer.points.with_columns(risk_id=pl.lit(risk_id)))
-    if answer.dropped is not None:
-        store.execute(
-            "delete from metrics.target where risk_id = $id "
-            "and trace not in (select trace from metrics.anonymity where risk_id = $id)",
-            id=risk_id,
-        )
+    return answer
 
 
 def parse_question(text: str, *, seed: int, sample: int | None, settings: dict[str, Any]) -> Knowledge:
@@ -169,23 +198,26 @@ def load(store: Store, risk_id: str) -> Risk:
 
 
 def _write(
-    store: Store, risk_id: str, what: Knowledge, known: Traces, searched: Traces, seed: int, sample: int | None
+    store: Store, questions: dict[str, Knowledge], known: Traces, searched: Traces, seed: int, sample: int | None
 ) -> None:
-    row = {
-        "risk_id": risk_id,
-        "release_id": known.release_id,
-        "known_id": known.id,
-        "searched_id": searched.id,
-        "knowledge": knowledge.name_of(what),
-        "in_full": knowledge.in_full(what),
-        "basis": searched.basis,
-        "about": _about(searched),
-        "settings": json.dumps(dataclasses.asdict(what), sort_keys=True),  # type: ignore[call-overload]
-        "seed": seed,
-        "sample": sample,
-        "versions": versions("duckdb", "polars", "numpy"),
-    }
-    store.insert("study.risk", pl.DataFrame([row], schema_overrides={"sample": pl.Int64}))
+    rows = [
+        {
+            "risk_id": risk_id,
+            "release_id": known.release_id,
+            "known_id": known.id,
+            "searched_id": searched.id,
+            "knowledge": knowledge.name_of(what),
+            "in_full": knowledge.in_full(what),
+            "basis": searched.basis,
+            "about": _about(searched),
+            "settings": json.dumps(dataclasses.asdict(what), sort_keys=True),  # type: ignore[call-overload]
+            "seed": seed,
+            "sample": sample,
+            "versions": versions("duckdb", "polars", "numpy"),
+        }
+        for risk_id, what in questions.items()
+    ]
+    store.insert("study.risk", pl.DataFrame(rows, schema_overrides={"sample": pl.Int64}))
 
 
 def _about(searched: Traces) -> str:
@@ -193,17 +225,21 @@ def _about(searched: Traces) -> str:
 
 
 def _build_targets(
-    store: Store, risk_id: str, known: Traces, run_id: str | None, seed: int, sample: int | None
+    store: Store, ids: list[str], known: Traces, run_id: str | None, seed: int, sample: int | None
 ) -> None:
+    """Whom the questions look for: the same people for all of them."""
     ((days,),) = store.rows(
         "select slots // slots_per_day from counts.release where release_id = $id", id=known.release_id
     )
-    store.build(
-        Query.load("metrics.target"),
-        risk_id=risk_id,
-        known_id=known.id,
-        run_id=run_id,
-        seed=str(seed),
-        sample=sample,
-        days=days,
-    )
+    first, *others = ids
+    query = Query.load("metrics.target")
+    store.build(query, risk_id=first, known_id=known.id, run_id=run_id, seed=str(seed), sample=sample, days=days)
+    if others:
+        store.clear(query, risk_id=others)
+        store.execute(
+            "insert into metrics.target by name select target.* replace (other.risk_id as risk_id) "
+            "from metrics.target as target, (select unnest($others) as risk_id) as other "
+            "where target.risk_id = $first",
+            first=first,
+            others=others,
+        )

@@ -135,12 +135,14 @@ class Crowds:
         majors = self._majors[wanted[more, min(1, wanted.shape[1] - 1)]]
         tasks = np.split(more, 1 + np.flatnonzero(majors[1:] != majors[:-1])) if len(more) else []
 
-        def count(rows: Ints) -> None:
-            k[rows] = self._count_under_one_major(wanted[rows])
+        def count(some: list[Ints]) -> None:
+            for rows in some:
+                k[rows] = self._count_under_one_major(wanted[rows])
 
+        parts = _shares(tasks, [int(k[rows].sum()) for rows in tasks])
         with ThreadPoolExecutor(self._threads) as pool:
-            for done, _ in enumerate(pool.map(count, tasks), start=1):
-                show(done, len(tasks))
+            for done, _ in enumerate(pool.map(count, parts), start=1):
+                show(done, len(parts))
         return k
 
     def _count_under_one_major(self, wanted: Ints) -> Ints:
@@ -184,6 +186,19 @@ class Crowds:
         at = np.searchsorted(self._keys, sought)
         found: Flags = self._keys.take(at, mode="clip") == sought
         return found
+
+
+def _shares(tasks: list[Ints], candidates: list[int]) -> list[list[Ints]]:
+    """The tasks in turn, so many together that a thread has enough to do to be worth waking."""
+    parts: list[list[Ints]] = []
+    waiting = BLOCK
+    for task, size in zip(tasks, candidates, strict=True):
+        if waiting + size > BLOCK:
+            parts.append([])
+            waiting = 0
+        parts[-1].append(task)
+        waiting += size
+    return parts
 
 
 def _once(wanted: Ints) -> tuple[Ints, Ints]:
