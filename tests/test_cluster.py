@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from conftest import TINY
+from conftest import MANY, TINY
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -24,14 +24,16 @@ from polars.testing import assert_frame_equal
 import trajlab as tl
 from trajlab.cli import main
 from trajlab.cluster import LARGE, ingest, spark
+from trajlab.cluster.crowds import combinations, points
 from trajlab.cluster.folder import MOST_SHARDS
 from trajlab.cluster.lab import ClusterLab, open_cluster
 from trajlab.cluster.local import Local
 from trajlab.cluster.merging import merge_sql
 from trajlab.cluster.plan import JOBS, RECORD_SECONDS, START_SECONDS, TASK_SECONDS, Plan
 from trajlab.cluster.shard import BuildPart, RunStep, SendPart
-from trajlab.errors import ContractError, IngestError, LabError, ReleaseError
+from trajlab.errors import ContractError, IngestError, LabError, ReleaseError, RiskError
 from trajlab.query import catalogue
+from trajlab.risk import knowledge
 
 TABLES = [query.table for query in catalogue().values() if not query.view]
 SETTINGS: list[dict[str, Any]] = [
@@ -137,13 +139,89 @@ def test_every_file_that_runs_on_shards_has_the_rows_of_the_embedded_engine(seed
         for each in (lab, embedded):
             each.ingest(file, tz="Europe/Lisbon")
             each.release(index="square:1000", slot="3h", fill="linear", coverage=0.1, people=4, seed=shards)
-            each.release(index="square:1000", slot="1h", days=1, align=True)
+            release = each.release(index="square:1000", slot="1h", days=1, align=True)
+            each.risk(release, "top:2", sample=3, seed=shards)
         assert_same_rows(lab, embedded)
     assert watched.built == {
         query.table
         for query in catalogue().values()
         if (query.table in LARGE and not query.table.startswith("records.")) or query.merge
-    }
+    } - {"metrics.top_place", "metrics.anonymity", "metrics.known_point"}  # which tasks make that do more
+
+
+EVERY_KIND = [example.format(2) for name in knowledge.names() for example in knowledge.kind(name).examples]
+SOME_KINDS = ["top:2", "top:variable:unordered:0.3", "points:2:drop", "locations:2", "sequence:2", "frequency:2:0.5"]
+OVER_ITS_LIMIT = "unique:3:1"
+
+
+@pytest.mark.parametrize("shards", [1, 2, 7] if MANY else [2])
+def test_kinds_of_knowledge_have_the_answer_of_the_embedded_engine(shards, tmp_path, monkeypatch):
+    monkeypatch.setattr(points, "AT_ONCE", 5)
+    monkeypatch.setattr(combinations, "AT_ONCE", 7)
+    random_records(shards).write_csv(tmp_path / "records.csv")
+    with open_shards(tmp_path / "lab", shards) as lab, tl.open(quiet=True) as embedded:
+        for each in (lab, embedded):
+            each.ingest(tmp_path / "records.csv", tz="UTC")
+            release = each.release(index="square:1000", slot="6h", fill="none")
+            for kind in (*(EVERY_KIND if MANY else SOME_KINDS), OVER_ITS_LIMIT):
+                each.risk(release, kind, basis="records", seed=1)
+            each.risk(release, "points:2", sample=4, seed=3)
+            each.risk(release, "unique:2", sample=4, seed=3)
+        assert_same_rows(lab, embedded)
+        for wrong in ("points:99", "top:99", "unique:99"):
+            said = []
+            for each in (lab, embedded):
+                with pytest.raises(RiskError) as error:
+                    each.risk(release, wrong)
+                said.append(str(error.value))
+            assert said[0] == said[1]
+        assert_same_rows(lab, embedded)  # what was refused left nothing
+    assert not list((tmp_path / "lab").glob("work/*"))
+    assert not list((tmp_path / "lab").glob("tables/parts.*/*/*"))
+
+
+def test_the_embedded_engine_adds_answers_to_those_of_a_cluster(files, tmp_path):
+    with open_shards(tmp_path / "lab", 2) as lab:
+        lab.ingest(files / "a.parquet", tz="UTC")
+        release = lab.release(index="square:2000", slot="2h").id
+        first = lab.risk(release, "points:1")
+    with tl.open(tmp_path / "lab", quiet=True) as lab:
+        assert lab.risk(release, "points:1") == first
+        other = lab.risk(release, "top:2")
+        cut = lab.protect(release, "cut:6h")
+        run = lab.attack(release, "shuffle")
+    with open_shards(tmp_path / "lab") as lab:
+        assert lab.risk(release, "top:2") == other
+        third = lab.risk(release, "unique:2")
+        counted = lab.sql("select risk_id, count(*) as people from metrics.anonymity group by all")
+        assert dict(counted.rows()) == {found.id: 10 for found in (first, other, third)}
+        with pytest.raises(LabError, match="were made by the embedded engine and are not on shards: ask of them there"):
+            lab.risk(cut, "points:1")
+        with pytest.raises(LabError, match="tracks of run .* are searched by the embedded engine alone"):
+            lab.risk(run, "points:1")
+
+
+def test_an_answer_that_the_lab_does_not_know_is_not_read(files, tmp_path, monkeypatch):
+    def cut_off(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with open_shards(tmp_path / "lab", 2) as lab:
+        lab.ingest(files / "a.parquet", tz="UTC")
+        release = lab.release(index="square:2000", slot="2h").id
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr("trajlab.risk.run.keep", cut_off)
+            lab.risk(release, "points:1")
+    with tl.open(tmp_path / "lab", quiet=True) as lab:
+        for table in ("metrics.target", "metrics.anonymity", "metrics.known_point"):
+            assert list((tmp_path / "lab" / "tables" / table).glob("*/_done.json"))
+            assert lab.sql(f"select count(*) from {table}").item() == 0, table
+        found = lab.risk(release, "points:1")
+    for reopen in (tl.open, open_shards):
+        with reopen(tmp_path / "lab") as lab:
+            lab.risk(release, "top:1")
+            for table in ("metrics.target", "metrics.anonymity", "metrics.known_point"):
+                rows = lab.sql(f"select count(*) from {table} where risk_id = $id", id=found.id)
+                assert rows.item() == found.people, table
 
 
 def test_ingest_says_what_the_embedded_engine_says(files, tmp_path, one_file_a_task):

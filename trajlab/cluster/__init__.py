@@ -9,6 +9,9 @@ shard; all else is in `lab.duckdb` beside it, which has a view over each large t
     shard.py      what a task does: the unchanged SQL file or Python step, on one shard
     store.py      a `Store` whose large tables are built by tasks
     ingest.py     files to records: read apart, spread by person, numbered, cleaned
+    risk.py       questions about re-identification
+    crowds/       how many traces fit, when nobody sees all traces: one file for each way to find out
+    exchange.py   rows that tasks leave for each other
     lottery.py    who is drawn from everybody, without anybody seeing everybody
     lab.py        the verbs that run here, and one message for those that do not
     local.py      tasks one after another in this process
@@ -22,9 +25,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+MIXED = (
+    "slots.trace", "slots.visit", "metrics.top_place", "metrics.target", "metrics.anonymity", "metrics.known_point",
+)  # fmt: skip
+"""Large tables to which the embedded engine adds rows of its own: those are in `lab.duckdb`, in the schema `here`."""
 LARGE = (
     "records.fix", "records.person", "records.rejected", "records.call", "grid.fix", "slots.observed", "slots.person",
-    "slots.interpolated", "slots.position",
+    "slots.interpolated", "slots.position", *MIXED,
 )  # fmt: skip
 """Tables that grow with the number of people: Parquet, a file for each shard."""
 

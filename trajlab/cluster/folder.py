@@ -16,13 +16,13 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajlab.cluster import LARGE
+from trajlab.cluster import LARGE, MIXED
 from trajlab.errors import LabError
 from trajlab.query import Query
 
@@ -115,10 +115,12 @@ class Folder:
         """What is finished of a table: a file never changes after that."""
         return sorted(mark.parent.name for mark in (self.path / "tables" / table).glob(f"*/{MARK}"))
 
-    def files(self, table: str, shard: int | None = None) -> list[str]:
-        """The files of what is finished of a table, of one shard or of all."""
+    def files(self, table: str, shard: int | None = None, keys: Collection[str] | None = None) -> list[str]:
+        """The files of what is finished of a table, of one shard or of all; `keys` leaves out others."""
         found: list[str] = []
         for mark in sorted((self.path / "tables" / table).glob(f"*/{MARK}")):
+            if keys is not None and mark.parent.name not in keys:
+                continue
             rows = json.loads(mark.read_text(encoding="utf-8"))["rows"]
             shards = range(len(rows)) if shard is None else [shard]
             found += [str(mark.parent / f"{number:05d}.parquet") for number in shards if rows[number]]
@@ -149,25 +151,50 @@ class Folder:
             engine.execute(f"copy {table} to {text_literal(str(empty))} (format parquet)")
             self.show(engine, table)
             columns = ", ".join(f'"{column.name}"' for column in query.columns)
+            rows = f"select {columns} from read_parquet(getvariable('{variable(table)}'))"  # noqa: S608
             with engine.transaction():
+                if table in MIXED:
+                    engine.execute("create schema if not exists here")
+                    engine.execute(f"create table {kept_in(table)} as from {table}")
+                    rows += f" union all select {columns} from {kept_in(table)}"  # noqa: S608
                 engine.execute(f"drop table {table}")
-                engine.execute(
-                    f"create view {table} as select {columns} from read_parquet(getvariable('{variable(table)}'))"  # noqa: S608
-                )
+                engine.execute(f"create view {table} as {rows}")
                 engine.execute(f"comment on view {table} is {text_literal(query.summary)}")
                 for column in query.columns:
                     engine.execute(f'comment on column {table}."{column.name}" is {text_literal(column.meaning)}')
 
     def show(self, engine: Engine, *tables: str) -> None:
-        """Let the views read what is finished now."""
+        """Let the views read what is finished now; of `MIXED` unless named, what the lab knows to be finished."""
+        engine.kept_in = {table: kept_in(table) for table in MIXED}  # type: ignore[attr-defined]
         for table in tables or LARGE:
-            files = [str(self.path / "tables" / table / "empty.parquet"), *self.files(table)]
+            shown = self._not_kept_here(engine, table, known=not tables) if table in MIXED else None
+            files = [str(self.path / "tables" / table / "empty.parquet"), *self.files(table, keys=shown)]
             listed = ", ".join(map(text_literal, files))
             engine.execute(f"set variable {variable(table)} = [{listed}]")
+
+    def _not_kept_here(self, engine: Engine, table: str, *, known: bool) -> set[str]:
+        """What is finished of one of `MIXED`, except what the embedded engine has made in the meantime.
+
+        `known` leaves out too what the lab does not know: a cluster was cut off just before its end.
+        """
+        shown = set(self.keys(table))
+        if not shown:
+            return shown
+        name = "traces_id" if "traces_id" in Query.load(table).grain else "risk_id"
+        if known:
+            questions = "study.traces" if name == "traces_id" else "study.risk"
+            shown &= {key for (key,) in engine.rows(f"select {name} from {questions}")}  # noqa: S608
+        here = engine.rows(f"select distinct {name} from {kept_in(table)}")  # noqa: S608
+        return shown - {key for (key,) in here}
 
 
 def variable(table: str) -> str:
     return "files_of_" + table.replace(".", "_")
+
+
+def kept_in(table: str) -> str:
+    """The table that takes what the embedded engine adds to one of `MIXED`."""
+    return "here." + table.replace(".", "_")
 
 
 def text_literal(text: str) -> str:

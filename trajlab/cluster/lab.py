@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from trajlab.cluster import Runner
 from trajlab.cluster.folder import Folder
@@ -16,8 +16,13 @@ from trajlab.query import Query
 from trajlab.release import Release
 from trajlab.store import Store
 
+if TYPE_CHECKING:
+    from trajlab.attacks.run import Run
+    from trajlab.risk.run import Risk
+    from trajlab.risk.traces import Traces
+
 SHARDS = 16
-ON_SHARDS = ("ingest", "release")
+ON_SHARDS = ("ingest", "release", "risk")
 READING = ("published", "table", "sql", "describe", "report", "figure", "export", "geo")
 """Verbs that build tables on shards, and those that read what is there."""
 ALSO = ("geography", "embedded", "close")
@@ -92,6 +97,29 @@ class ClusterLab(Lab):
         if settings.get("group") is not None or settings.get("population") is not None:
             raise LabError("a release of a group or population is made by the embedded engine alone")
         return super().release(*args, **settings)
+
+    def risk(
+        self,
+        of: Release | Run | Traces | str,
+        knowledge: str,
+        *,
+        basis: str = "slots",
+        seed: int = 0,
+        sample: int | None = None,
+        **settings: Any,
+    ) -> Risk:
+        """As on the embedded engine, of the true traces behind a release; recovered or protected ones are for that."""
+        from trajlab.cluster.risk import measure
+        from trajlab.risk import run
+
+        run.parse_question(knowledge, seed=seed, sample=sample, settings=settings)
+        name = of if isinstance(of, str) else of.id
+        if self._store.rows("select 1 from study.run where run_id = $id", id=name):
+            raise LabError(f"tracks of run {name} are searched by the embedded engine alone: lab.embedded()")
+        searched = self._traces(of, basis)
+        return measure(
+            self._store, searched, knowledge, seed=seed, sample=sample, settings=settings, progress=self._progress
+        )
 
     def embedded(self, *, memory_limit: str | None = None, threads: int | None = None) -> Lab:
         """Close this lab and open its folder on the embedded engine, for all that does not run on shards."""

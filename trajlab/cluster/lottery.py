@@ -7,6 +7,7 @@ first digits of their md5; only those people in the middle of whom the line fall
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
@@ -60,8 +61,8 @@ class _Tickets:
             used = {name: self.params[name] for name in query.params}
             rows = store.frame(query.select, **used)
             with store.engine.frames(player=rows):
-                seed = {"seed": self.params["seed"]}
-                found = store.frame(step(self.tickets), **seed)
+                text = step(self.tickets)
+                found = store.frame(text, **{name: self.params[name] for name in re.findall(r"\$(\w+)", text)})
         with_digits = found.select(found["ticket"].str.slice(0, DIGITS).alias("digits"), "ticket")
         if self.digits is None:
             return sorted(with_digits.group_by("digits").len().rows())

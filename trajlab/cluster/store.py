@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 OF_A_RELEASE = ("slots.clock", "slots.slot")
 OF_AN_INDEX = ("grid.cell", "grid.index")
-"""Small tables of which a task needs the rows of its release or index alone."""
+OF_A_RUN = ("attacks.track", "metrics.pair")
+"""Small tables of which a task needs the rows of its release, index or run alone."""
 STEP_READS = {
     "grid.fix": ("records.fix",),
     "slots.interpolated": ("slots.observed", "slots.person", "grid.cell", "grid.index"),
@@ -112,7 +113,8 @@ class ClusterStore(Store):
         return Shared(self.folder, doing, reads, small, self.task_memory)
 
     def _small(self, table: str, scope: dict[str, Any]) -> pa.Table:
-        name = "release_id" if table in OF_A_RELEASE else "index_id" if table in OF_AN_INDEX else None
+        of = {"release_id": OF_A_RELEASE, "index_id": OF_AN_INDEX, "run_id": OF_A_RUN}
+        name = next((name for name, tables in of.items() if table in tables), None)
         if name == "index_id" and name not in scope:
             ((scope["index_id"],),) = self.rows(
                 "select index_id from counts.release where release_id = $id", id=scope["release_id"]
@@ -130,11 +132,23 @@ class ClusterStore(Store):
             self.folder.mark_done(query.table, key, self.run(task, doing))
         self.folder.show(self.engine, query.table)
 
+    def build_parts(self, query: Query, params: dict[str, Any], into: str) -> None:
+        """Run the file on every shard and keep its rows for other tasks, in no table that anybody reads."""
+        key = key_of({name: params[name] for name in query.scope})
+        if not self.folder.is_done(into, key):
+            doing = f"building {query.table} from {query.file}"
+            shared = self.shared(doing, query.reads, params)
+            task = BuildPart(shared, query.table, key, _used(query, params), self._by_shard(query, params), into)
+            self.folder.mark_done(into, key, self.run(task, doing))
+
     def _by_shard(self, query: Query, params: dict[str, Any]) -> dict[str, list[object]]:
         """Parameters that are not the same for all shards: how many of the people drawn are in each."""
         if query.table == "slots.person" and params["people"] is not None:
             everybody = {**params, "people": None}
             return {"people": list(draw(self, query, everybody, "3_slots/_tickets", params["people"]))}
+        if query.table == "metrics.target" and params["sample"] is not None:
+            everybody = {**params, "sample": None}
+            return {"sample": list(draw(self, query, everybody, "6_metrics/_target_tickets", params["sample"]))}
         return {}
 
     def _build_merged(self, query: Query, params: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CATALOG = "lab"
 """What the engine calls every lab, whatever the name of its file: that could be the name of one of its schemas."""
+_CHANGE = re.compile(r"(\s*(?:insert into|delete from|update) )([\w.]+)")
 _EMPTY = 12_288
 """Bytes of a DuckDB file that holds nothing: three headers."""
 
@@ -38,9 +39,18 @@ class DuckDB:
     ) -> None:
         self.path = path
         self.con = connect(path, memory_limit=memory_limit, threads=threads, read_only=read_only)
+        self.kept_in: dict[str, str] = {}
+        """Views to which rows can be added, and the table that takes them."""
 
     def execute(self, sql: str, params: Params = None) -> None:
-        self.con.execute(sql, params)
+        self.con.execute(self._to_table(sql), params)
+
+    def _to_table(self, sql: str) -> str:
+        """A change of such a view as one of its table."""
+        found = _CHANGE.match(sql) if self.kept_in else None
+        if found is None or found[2] not in self.kept_in:
+            return sql
+        return found[1] + self.kept_in[found[2]] + sql[found.end() :]
 
     def rows(self, sql: str, params: Params = None) -> list[tuple[Any, ...]]:
         return self.con.execute(sql, params).fetchall()
@@ -59,7 +69,7 @@ class DuckDB:
 
     def insert(self, table: str, frame: pl.DataFrame) -> None:
         # Not under a name: until the transaction ends, the engine keeps whatever had one.
-        self.con.from_arrow(frame.to_arrow()).insert_into(table)
+        self.con.from_arrow(frame.to_arrow()).insert_into(self.kept_in.get(table, table))
 
     @contextmanager
     def frames(self, **frames: pl.DataFrame | pa.RecordBatchReader) -> Iterator[None]:

@@ -96,7 +96,7 @@ def measure_all(
 ) -> list[Risk]:
     """The same for several kinds of knowledge, all or none of them; the visits are read once for all that can share."""
     known, searched = traces.load(store, known.id), traces.load(store, searched.id)
-    ids = ["k" + digest(known.id, searched.id, knowledge.in_full(what), seed, sample) for what in kinds]
+    ids = [risk_id_of(known, searched, what, seed, sample) for what in kinds]
     there = {risk_id for (risk_id,) in store.rows("select risk_id from study.risk where risk_id in $ids", ids=ids)}
     missing = {risk_id: what for risk_id, what in zip(ids, kinds, strict=True) if risk_id not in there}
     if missing:
@@ -112,6 +112,18 @@ def measure_all(
                 _answer_together(store, {risk_id: missing[risk_id] for risk_id in some}, case, progress)
                 _summarise(store, some, _about(searched), progress)
     return [load(store, risk_id) for risk_id in ids]
+
+
+def risk_id_of(known: Traces, searched: Traces, what: Knowledge, seed: int, sample: int | None) -> str:
+    return "k" + digest(known.id, searched.id, knowledge.in_full(what), seed, sample)
+
+
+def keep(
+    store: Store, risk_id: str, what: Knowledge, searched: Traces, seed: int, sample: int | None, progress: Progress
+) -> None:
+    """Write a question of which everybody's answer is in the lab already, and its summaries."""
+    _write(store, {risk_id: what}, searched, searched, seed, sample)
+    _summarise(store, [risk_id], _about(searched), progress)
 
 
 def _summarise(store: Store, ids: list[str], about: str, progress: Progress) -> None:
@@ -228,12 +240,9 @@ def _build_targets(
     store: Store, ids: list[str], known: Traces, run_id: str | None, seed: int, sample: int | None
 ) -> None:
     """Whom the questions look for: the same people for all of them."""
-    ((days,),) = store.rows(
-        "select slots // slots_per_day from counts.release where release_id = $id", id=known.release_id
-    )
     first, *others = ids
     query = Query.load("metrics.target")
-    store.build(query, risk_id=first, known_id=known.id, run_id=run_id, seed=str(seed), sample=sample, days=days)
+    store.build(query, risk_id=first, **about_targets(store, known, run_id, seed, sample))
     if others:
         store.clear(query, risk_id=others)
         store.execute(
@@ -243,3 +252,11 @@ def _build_targets(
             first=first,
             others=others,
         )
+
+
+def about_targets(store: Store, known: Traces, run_id: str | None, seed: int, sample: int | None) -> dict[str, object]:
+    """The parameters of `metrics.target`, beside the question."""
+    ((days,),) = store.rows(
+        "select slots // slots_per_day from counts.release where release_id = $id", id=known.release_id
+    )
+    return {"known_id": known.id, "run_id": run_id, "seed": str(seed), "sample": sample, "days": days}

@@ -80,12 +80,29 @@ def solve(problem: Problem, most: int, limit: int, show: Callable[[int, int], No
         problem.ordered,
         problem.fit,
         problem.own,
-        _binomials(problem.longest, most),
+        binomials(problem.longest, most),
     )
-    over = _choices(problem.known, walk.size, most) > limit
+    over = choices(problem.known, walk.size, most) > limit
+    walk_all(walk, over, show)
+    combinations = walk.choose[walk.known.elements, walk.size]
+    own = np.ones(len(walk.size), bool) if walk.own is None else walk.own >= 0
+    found = Found(walk.best, walk.least, sums(walk))
+    return results(found, walk.size, combinations, over, own, len(walk.searched.first) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Of each list: fewest that fit with its own, fewest that fit, and the sum of 1 / lists over combinations."""
+
+    best: Ints
+    least: Ints
+    total: Floats
+
+
+def walk_all(walk: Walk, over: Bools, show: Callable[[int, int], None]) -> None:
+    """Look at every combination of the lists that are not `over` the limit, and for the worst of the others."""
     walk.over(np.flatnonzero(~over))
     _maximum(walk, np.flatnonzero(over), show)
-    return _results(walk, over)
 
 
 def _maximum(walk: Walk, lists: Ints, show: Callable[[int, int], None]) -> None:
@@ -134,7 +151,7 @@ def _own(wanted: pl.DataFrame, holders: pl.Series) -> Ints:
     return found["number"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
-def _binomials(elements: int, most: int) -> Ints:
+def binomials(elements: int, most: int) -> Ints:
     """How many ways there are to take up to `most` of up to `elements`."""
     largest = math.comb(elements, min(most, elements // 2))
     if largest * max(most, 1) >= 2**62:
@@ -148,7 +165,7 @@ def _binomials(elements: int, most: int) -> Ints:
     return table
 
 
-def _choices(mine: Lists, size: Ints, most: int) -> Floats:
+def choices(mine: Lists, size: Ints, most: int) -> Floats:
     """How many different combinations each list has, equal elements being the same."""
     ways = np.zeros((len(size), most + 1))
     ways[:, 0] = 1
@@ -162,18 +179,16 @@ def _choices(mine: Lists, size: Ints, most: int) -> Floats:
     return ways[np.arange(len(size)), size]
 
 
-def _results(walk: Walk, over: Bools) -> pl.DataFrame:
-    """One row a list; a list without elements fits all."""
-    combinations = walk.choose[walk.known.elements, walk.size]
-    nothing = walk.size == 0
-    own = np.ones(len(walk.size), bool) if walk.own is None else walk.own >= 0
-    found = np.where(nothing, own, walk.best < NONE)
-    k = np.where(nothing, len(walk.searched.first) - 1, np.where(found, walk.best, walk.least))
+def results(lists: Found, size: Ints, combinations: Ints, over: Bools, own: Bools, searched: int) -> pl.DataFrame:
+    """One row a list; a list without elements fits all that are `searched`, its `own` where there is one."""
+    nothing = size == 0
+    found = np.where(nothing, own, lists.best < NONE)
+    k = np.where(nothing, searched, np.where(found, lists.best, lists.least))
     risk = np.where(found, 1 / np.maximum(k, 1), 0.0)
-    mean = np.where(nothing, risk, _means(walk) / combinations)
+    mean = np.where(nothing, risk, lists.total / combinations)
     return pl.DataFrame(
         {
-            "known": pl.Series(walk.size, dtype=pl.Int32),
+            "known": pl.Series(size, dtype=pl.Int32),
             "k": k,
             "found": found,
             "risk": risk,
@@ -183,7 +198,7 @@ def _results(walk: Walk, over: Bools) -> pl.DataFrame:
     )
 
 
-def _means(walk: Walk) -> Floats:
+def sums(walk: Walk) -> Floats:
     """Sums of ways / k, added in the order of k so that the names of items cannot change a digit."""
     who, k, ways = walk.sums()
     total: Floats = walk.alone.astype(np.float64) + np.bincount(who, ways / k, minlength=len(walk.alone))

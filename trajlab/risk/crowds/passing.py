@@ -95,6 +95,15 @@ class Crowds:
         k[blank] = self._all
         return k
 
+    def known_at_all(self, known: Ints) -> Flags:
+        """Whether there is a row for each of the items: where one is missing, no row holds them all."""
+        there = np.ones(len(known), dtype=bool)
+        for column in known.T:  # most are out after the first
+            left = np.flatnonzero(there)
+            number = self._number_of(column[left])
+            there[left] = (column[left] == NOTHING) | (number < len(self._items) - 1)
+        return there
+
     def includes(self, names: Ints, known: Ints) -> Flags:
         """Whether each of these rows holds all the items of its row of `known`."""
         row = self._rows.numbers(names)

@@ -62,6 +62,8 @@ class Walk:
     """Combinations looked at while bounded."""
     bounded: bool = False
     """Whether only the maximum is looked for, and work is limited."""
+    begins: Bools | None = None
+    """Items that a combination may begin with, where only those are asked for."""
     beam: int | None = None
     """Extend only so many beginnings of a list, those that fewest others have."""
 
@@ -78,6 +80,8 @@ class Walk:
         theirs = single(self.searched)
         if self.ordered:
             theirs = theirs.only(self.searched.before < 0)
+        if self.begins is not None:
+            mine, theirs = mine.only(self.begins[mine.number]), theirs.only(self.begins[theirs.number])
         self._on(*self._settle(mine, theirs, 1, self.items), 1)
 
     def _on(self, mine: States, theirs: States, level: int) -> None:

@@ -77,6 +77,8 @@ class Case:
     map: Callable[[], pl.DataFrame]
     """Where cells are: cell, lat, lng."""
     threads: int = 1
+    divided: Callable[[object], Answer] | None = None
+    """Takes over from here, where these are the traces of one shard of many; None where they are all."""
     memo: dict[str, object] | None = None
     """What questions about the same visits share; None where only one is asked, and nothing is worth its memory."""
 

@@ -7,7 +7,9 @@ are known entirely. Elements are the visits of a person, or the places, with wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,6 +24,25 @@ if TYPE_CHECKING:
 
 LIMIT = combining.LIMIT
 NOTHING = pl.lit(0, pl.Int64)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyCombination:
+    """What `search` is asked, for whoever answers it shard by shard."""
+
+    read: Callable[[Visits], pl.DataFrame]
+    most: int
+    limit: int
+    called: str
+    ordered: bool
+    fit: Fit | None
+    whole: bool
+
+    def refuse_too_many(self, longest: int, people: int) -> None:
+        if not self.whole and self.most > longest:
+            raise RiskError(
+                f"nobody has {self.most:,} {self.called}: of {people:,} people the one with most has {longest:,}"
+            )
 
 
 def check(most: int, limit: int, called: str = "visits", tolerance: float = 0.0) -> None:
@@ -81,20 +102,27 @@ def search(
 
     `ordered`: they have to fit in their order. `whole`: whoever has fewer than `most` is nothing unusual.
     """
+    asked = AnyCombination(read, most, limit, called, ordered, fit, whole)
+    if case.divided is not None:
+        return case.divided(asked)
     wanted = case.targets.select("own", holder="trace")
     frames = [read(case.searched)]
     if not case.same:
         frames.append(read(case.known).join(wanted, on="holder", how="semi"))
     problem = combining.build_problem(frames, wanted, case.searched.traces(), ordered=ordered, fit=fit)
-    if not whole and most > problem.longest:
-        raise RiskError(
-            f"nobody has {most:,} {called}: of {len(wanted):,} people the one with most has {problem.longest:,}"
-        )
-    try:
+    asked.refuse_too_many(problem.longest, len(wanted))
+    with telling_what_to_do():
         found = combining.solve(problem, most, limit, show)
+    return Answer(found.with_columns(case.targets["trace"]))
+
+
+@contextmanager
+def telling_what_to_do() -> Iterator[None]:
+    """A search that is given up says how to ask for less."""
+    try:
+        yield
     except walking.TooMuchWorkError as error:
         raise RiskError(
             f"{error} for people with more than the limit: "
             "ask for fewer elements, for a sample of people, or take a coarser grid or longer slots"
         ) from None
-    return Answer(found.with_columns(case.targets["trace"]))

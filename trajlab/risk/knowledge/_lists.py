@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +16,20 @@ if TYPE_CHECKING:
     from trajlab.risk.knowledge import Case, Visits
 
 
+@dataclass(frozen=True, slots=True)
+class SameList:
+    """What `search` is asked, for whoever answers it shard by shard."""
+
+    read: Callable[[Visits], pl.DataFrame]
+    name: str
+    most: int | None
+    ordered: bool
+
+    def refuse_too_many(self, longest: int) -> None:
+        if self.most is not None and self.most > longest:
+            raise RiskError(f"nobody has {self.most} places: ask for {self.name}:{longest} or fewer")
+
+
 def search(
     case: Case, read: Callable[[Visits], pl.DataFrame], name: str, most: int | None, *, ordered: bool = True
 ) -> Answer:
@@ -23,9 +38,11 @@ def search(
     Where nobody has `most` places, what `name` says how to ask is refused; None where any number will do.
     Without `ordered` it is known which places they are and not which is which. Whoever has no visit could be anybody.
     """
+    asked = SameList(read, name, most, ordered)
+    if case.divided is not None:
+        return case.divided(asked)
     known = read(case.known).select("rank", holder="trace", key="cell")
-    if most is not None and most > (longest := int(known["rank"].to_numpy().max(initial=0))):
-        raise RiskError(f"nobody has {most} places: ask for {name}:{longest} or fewer")
+    asked.refuse_too_many(int(known["rank"].to_numpy().max(initial=0)))
     searched = known if case.same else read(case.searched).select("rank", holder="trace", key="cell")
     wanted = case.targets.select("own", holder="trace")
     found = count_alike(known, searched, wanted, len(case.searched.traces()), ordered=ordered)

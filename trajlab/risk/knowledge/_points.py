@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +15,9 @@ from trajlab.risk.crowds.passing import Crowds, Ints, Rows
 from trajlab.risk.knowledge import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from trajlab.risk.knowledge import Case, Show, Visits
 
-    Draw = Callable[[draw.Lots, Ints, int], Ints]
-
+Draw = Callable[[draw.Lots, Ints, int], Ints]
 SHORT = ("all", "drop")
 
 
@@ -30,24 +29,42 @@ def check(points: int, short: str) -> None:
         raise RiskError(f"short is all or drop, not {short!r}: what to do with people who have fewer points")
 
 
+@dataclass(frozen=True, slots=True)
+class SomePoints:
+    """What `search` is asked, for whoever answers it shard by shard."""
+
+    lottery: Draw
+    points: int
+    short: str
+
+    def refuse_too_many(self, most: int) -> None:
+        if self.points > most:
+            raise RiskError(f"{self.points:,} points cannot be known: nobody has more than {most:,} points")
+
+    def refuse_too_many_of_targets(self, longest: int, most: int) -> None:
+        if self.points > longest:
+            raise RiskError(
+                f"{self.points:,} points cannot be known of those looked for: look for more people "
+                f"(somebody has {most:,} points)"
+            )
+
+
 def search(case: Case, show: Show, lottery: Draw, points: int, short: str) -> Answer:
     """Draw what is known of everybody looked for, and count the traces that fit."""
+    asked = SomePoints(lottery, points, short)
+    if case.divided is not None:
+        return case.divided(asked)
     cells = case.share("cells", lambda: _cells(case))
     known = case.share("known rows", lambda: _read(case, case.known, cells))
     most = known.sizes.max(initial=0)
-    if points > most:
-        raise RiskError(f"{points:,} points cannot be known: nobody has more than {most:,} points")
+    asked.refuse_too_many(int(most))
     targets, dropped = case.targets, None
     rows = known.numbers(targets["trace"].cast(pl.Int64).to_numpy())
     sizes = np.where(rows >= 0, np.append(known.sizes, 0)[rows], 0)
     if short == "drop":
         dropped = targets["trace"].filter(sizes < points)
         targets, rows, sizes = targets.filter(sizes >= points), rows[sizes >= points], sizes[sizes >= points]
-    if points > sizes.max(initial=0):
-        raise RiskError(
-            f"{points:,} points cannot be known of those looked for: look for more people "
-            f"(somebody has {most:,} points)"
-        )
+    asked.refuse_too_many_of_targets(int(sizes.max(initial=0)), int(most))
     items = known.items(rows, lottery(targets["lot"].to_numpy(), sizes, points))
 
     several = case.memo is not None
@@ -68,7 +85,7 @@ def search(case: Case, show: Show, lottery: Draw, points: int, short: str) -> An
     people = {"trace": targets["trace"], "known": np.minimum(sizes, points), "k": k, "found": found, "risk": risk}
     return Answer(
         pl.DataFrame(people).with_columns(mean_risk="risk", combinations=pl.lit(1, pl.Int64)),
-        _name_points(targets["trace"], items, cells),
+        name_points(targets["trace"], items, cells),
         dropped,
     )
 
@@ -83,12 +100,17 @@ def _read(case: Case, visits: Visits, cells: pl.Series) -> Rows:
     extents = [case.known.extent()] if case.same else [case.known.extent(), case.searched.extent()]
     last, last_slot = (max(each) for each in zip(*extents, strict=True))
     bits = ((last_slot + 1) * len(cells)).bit_length()
-    if bits + last.bit_length() > 63:
-        raise RiskError(f"{last_slot + 1:,} slots of {len(cells):,} cells are too many to search: take longer slots")
+    refuse_too_large(bits, last, last_slot, len(cells))
     return Rows.of(visits.keys(cells, bits), bits, len(cells))
 
 
-def _name_points(traces: pl.Series, items: Ints, cells: pl.Series) -> pl.DataFrame:
+def refuse_too_large(bits: int, last: int, last_slot: int, cells: int) -> None:
+    """A trace and a point are one number: it must not have more than 63 bits."""
+    if bits + last.bit_length() > 63:
+        raise RiskError(f"{last_slot + 1:,} slots of {cells:,} cells are too many to search: take longer slots")
+
+
+def name_points(traces: pl.Series, items: Ints, cells: pl.Series) -> pl.DataFrame:
     """The points of each trace, first to last, in words of slots and cells."""
     ids = cells.to_numpy()
     frames = []
