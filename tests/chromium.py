@@ -20,7 +20,8 @@ FLAGS = (
     "--force-device-scale-factor=1", "--remote-debugging-port=0", "about:blank",
 )  # fmt: skip
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 60
+PATIENCE = 300
+"""Seconds: a browser on a machine that is busy with other work takes minutes for what usually takes a second."""
 
 
 def program() -> str | None:
