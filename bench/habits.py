@@ -2,17 +2,23 @@
 
     python -m bench.habits
     python -m bench.habits --seeds 3 --only "city of 300"
+    python -m bench.habits --people 10000 --square 500
 
 After the accuracy (mean over seeds, least and most) come accuracy where tracks are paired by agreement instead,
 processor time, what the attack believed of itself, how far that is from accuracy over tenths of the positions, and
 the accuracy of the surest tenth, ties in the order of tracks.
 StudentLife is read from the folder that TRAJLAB_DATA names.
+
+With `--people` one simulated city of a week: seconds and processor time of the whole attack, processor time of the
+start by dsilva2024 alone, peak memory of the process with the counts in it, and agreement of both.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
 
 import trajlab as tl
 from bench.ties import Floats, Ints, published
@@ -29,6 +36,9 @@ from trajlab.attacks._steps import StepLog
 from trajlab.metrics.optimal import total_error
 
 Shares = npt.NDArray[np.float32]
+
+PAIRED = 12_000
+"""Most people who are paired with tracks by agreement."""
 
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "dsilva2024": ("dsilva2024", {}),
@@ -45,7 +55,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--only", default="", help="sets whose name contains this")
+    parser.add_argument("--people", type=int, help="one simulated city of so many people")
+    parser.add_argument("--square", type=int, default=1000, help="its squares, in metres")
     args = parser.parse_args()
+    if args.people:
+        scale(args.people, args.square)
+        return
     for name, counts, xy, per_day, truth in data(args.only):
         for way, (method, settings) in WAYS.items():
             start, found, agreed, trust = time.process_time(), [], [], []
@@ -65,9 +80,33 @@ def main() -> None:
             print(f"{name:24} {way:21} {spread}", flush=True)
 
 
+def scale(people: int, square: int) -> None:
+    lab = tl.open(":memory:")
+    lab.ingest(tl.simulate(people=people, days=7, seed=1), tz="Europe/Lisbon")
+    counts, xy, per_day, truth = published(lab, index=f"square:{square}", slot="30min")
+    del lab
+    release, found = tl.Release.from_matrix(counts, xy, per_day, unit="m"), {}
+    print(f"{people:,} people, {counts.shape[1]:,} cells, {counts.shape[0]} slots", flush=True)
+    for method in ("dsilva2024", "habits"):
+        start, cpu = time.perf_counter(), time.process_time()
+        found[method] = attacks.load(method).recover(release, np.random.default_rng(0), StepLog())
+        seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+        print(f"{method:11} {seconds:7.0f} s, processor {cpu:7.0f} s, peak {peak:.2f} GB", flush=True)
+    for method, tracks in found.items() if people <= PAIRED else ():
+        print(f"{method:11} agree {agreement(tracks, truth):.3f}")
+
+
 def agreement(tracks: npt.NDArray[Any], truth: Ints) -> float:
-    """Accuracy where tracks and people are paired by the slots in which they agree."""
-    same = np.array([(truth == track).sum(axis=1) for track in tracks])
+    """Share of slots in the right cell where tracks are paired with people by the slots in which they agree."""
+    people, slots = truth.shape
+    where, first = np.arange(slots) * (int(truth.max()) + 1), np.arange(people + 1) * slots
+    size = (people, slots * (int(truth.max()) + 1))
+    one, two = (
+        csr_array((np.ones(truth.size, np.float32), (where + cells).ravel(), first), shape=size)
+        for cells in (tracks, truth)
+    )
+    same = np.concatenate([(one[start : start + 500] @ two.T).toarray() for start in range(0, people, 500)])
     return float(same[linear_sum_assignment(-same)].sum() / truth.size)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import trajlab as tl
 from trajlab import attacks
+from trajlab.attacks import _habits_beliefs
 from trajlab.attacks._steps import StepLog
 
 WAYS = [("xu2017", {}), ("dsilva2024", {}), ("habits", {}), ("habits", {"beliefs": 0, "restarts": 1})]
@@ -21,6 +22,8 @@ def main() -> None:
     release = tl.Release.from_matrix(counts, rng.random((12, 2)) * 5000, 24, unit="m")
     for name, settings in WAYS:
         attacks.load(name, **settings).recover(release, np.random.default_rng(0), StepLog())
+    _habits_beliefs.ROOM = 0
+    attacks.load("habits").recover(release, np.random.default_rng(0), StepLog())
 
 
 if __name__ == "__main__":

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 import trajlab as tl
 from trajlab.attacks._city import City
 from trajlab.attacks._habits_beliefs import harden, is_away, look_up, nearness, nothing, occupied
 from trajlab.attacks._habits_exchange import choose, scratch, seats, sweep
 from trajlab.attacks._habits_linking import join_days
+from trajlab.attacks._habits_lists import Lists, first_lists, moves_of, recount_lists, relist
 from trajlab.attacks._habits_messages import backwards, forwards, habits_by_day, recount
 from trajlab.attacks._habits_model import familiarity, first_model, fit, odds
 from trajlab.attacks._habits_profiles import add, entry, profiles
+from trajlab.attacks._habits_seats import POSSIBLE, seat_all
+from trajlab.attacks._habits_sparse import Beliefs, believe_sparsely
 from trajlab.attacks._habits_votes import agreement, confidence, vote
 from trajlab.release import Release
 
@@ -379,3 +384,111 @@ def test_those_without_habits_keep_tracks_that_go_from_cell_to_cell():
         tracks = tl.recover(counts, xy, slots_per_day=PER_DAY, method=method, unit="m")
         moved[method] = np.linalg.norm(np.diff(xy[tracks], axis=1), axis=-1).mean()
     assert moved["habits"] < 1.5 * moved["dsilva2024"]
+
+
+def whole_lists(people, places, days=1):
+    """Lists in which every track has every cell."""
+    cell = np.broadcast_to(np.arange(places, dtype=np.int32), (days, people, places)).copy()
+    return Lists(cell, np.full((days, people), places, dtype=np.int32))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_beliefs_on_lists_of_all_cells_are_those_without_lists(seed):
+    city, tracks, model = town(seed, people=7, cells=6, days=3)
+    counts, people, places = occupied(tracks), len(tracks), city.places
+    blocks, days = model.moving.shape[1], city.days
+    known = nothing(days, people, blocks, places)
+    recount(tracks, PER_DAY, model.block, known)
+    size = (days, people, blocks, places)
+    tables = (*np.empty((2, *size), np.float32), np.empty((days, people, places), np.int8))
+    habits_by_day(PER_DAY, known, model, 0.3, is_away(model.spots, tracks), tables)
+    familiar = tables[2].copy()
+    tables[2][:] = familiar[0]  # over midnight lists go by how familiar a cell was before, tables by how it is then
+    entries = people * len(counts.cell)
+    later, likely = np.ones((2, entries), np.float32), np.empty(entries, np.float32)
+    multiplier = np.ones(len(counts.cell), np.float32)
+    for _ in range(3):
+        known = nothing(days, people, blocks, places)
+        backwards(counts, multiplier, PER_DAY, model, tables, nearness(model.spots), later)
+        forwards(counts, multiplier, PER_DAY, model, tables, nearness(model.spots), later, known, likely)
+    with ThreadPoolExecutor(1) as pool:
+        beliefs = Beliefs(city, tracks, model, pool)
+        beliefs.lists = whole_lists(people, places, days)
+        beliefs.known = np.zeros((days, people, blocks + 2, places), np.float32)
+        beliefs.later = np.empty((2, city.slots, people, places), np.float32)
+        beliefs.tables = (
+            np.zeros(size, np.float32),
+            np.zeros(size, np.float32),
+            np.zeros((days, people, places), np.int8),
+        )
+        recount_lists(0, people, tracks, PER_DAY, model.block, beliefs.lists, beliefs.known)
+        beliefs.habits(0.3)
+        for one, two in zip(beliefs.tables, (*tables[:2], familiar), strict=True):
+            assert one == pytest.approx(two, abs=1e-5)
+        beliefs.tables[2][:] = familiar[0]
+        for _ in range(3):
+            beliefs.messages()
+    assert beliefs.known[:, :, blocks] == pytest.approx(known.spent, abs=0.02)
+    assert beliefs.known[:, :, blocks + 1] == pytest.approx(known.arrived, abs=0.02)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_seats_are_the_best_that_the_counts_and_short_lists_allow(seed):
+    rng = np.random.default_rng(seed)
+    people, places, room = 40, 9, 4
+    path = rng.integers(places, size=people).astype(np.int32)
+    need = np.bincount(path, minlength=places).astype(np.float32)
+    cells = np.stack(
+        [np.sort(np.r_[cell, rng.permutation(np.delete(np.arange(places), cell))[: room - 1]]) for cell in path]
+    )
+    cells, widths = cells.astype(np.int32), np.full(people, room, dtype=np.int32)
+    belief = rng.dirichlet([0.3] * room, size=people).astype(np.float32)
+    found, sure = np.empty(people, dtype=np.int32), np.empty(people, dtype=np.float32)
+    seat_all(belief, cells, widths, path, need, found, sure)
+    assert np.array_equal(np.bincount(found, minlength=places), need)
+    dense = np.full((people, places), -1e6)
+    possible = (belief >= POSSIBLE) | (cells == path[:, None])
+    dense[np.nonzero(possible)[0], cells[possible]] = belief[possible]
+    seat = np.repeat(np.arange(places), need.astype(int))
+    value = dense[:, seat]
+    best = value[linear_sum_assignment(-value)].sum()
+    assert sure.sum() == pytest.approx(best, abs=1e-4)
+    assert dense[np.arange(people), found] == pytest.approx(sure)
+
+
+def test_lists_keep_the_cells_of_the_first_tracks_and_what_is_known_of_cells_that_stay():
+    city, tracks, model = town(5, people=12, cells=40, days=3)
+    lists = first_lists(tracks, PER_DAY, 10)
+    known = np.zeros((3, 12, model.moving.shape[1] + 2, 10), np.float32)
+    recount_lists(0, 12, tracks, PER_DAY, model.block, lists, known)
+    moves = moves_of(tracks, PER_DAY, city.places)
+    for seed in range(3):
+        relist(0, 12, np.uint64(seed), tracks, tracks, moves, model.spots, PER_DAY, lists, known)
+        assert lists.width.max() == 10
+        for person, day in itertools.product(range(12), range(3)):
+            row = lists.cell[day, person, : lists.width[day, person]]
+            own = tracks[person, day * PER_DAY : (day + 1) * PER_DAY]
+            assert (np.diff(row) > 0).all()
+            assert np.isin(own, row).all()
+            assert np.array_equal(known[day, person, -2, : len(row)], [(own == cell).sum() for cell in row])
+            others = np.bincount(tracks[person], minlength=city.places)[row].sum()
+            assert others >= PER_DAY
+
+
+def test_beliefs_on_lists_keep_every_count_and_are_the_same_with_any_number_of_threads(monkeypatch):
+    monkeypatch.setattr("trajlab.attacks._habits_sparse.SMALLEST", 5)
+    city, tracks, model = town(1, people=30, cells=12, days=3)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr("trajlab.attacks._habits_sparse.os.cpu_count", lambda threads=threads: threads)
+        found.append(believe_sparsely(city, tracks, model, 4, 3))
+    assert np.array_equal(counted(found[0][0], city.places), counted(tracks, city.places))
+    assert np.array_equal(found[0][0], found[1][0])
+    assert np.array_equal(found[0][1], found[1][1])
+    assert not np.array_equal(found[0][0], tracks)
+    assert 0 <= found[0][1].min() <= found[0][1].max() <= 1
+
+
+def test_two_who_leave_the_same_place_go_to_their_own_homes_by_short_lists_too(monkeypatch):
+    monkeypatch.setattr("trajlab.attacks._habits_beliefs.ROOM", 0)
+    test_two_who_leave_the_same_place_go_to_their_own_homes()

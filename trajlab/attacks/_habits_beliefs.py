@@ -38,7 +38,7 @@ NEAR = 4.0
 """Nothing nearer than that is away, in distances between neighbours."""
 
 
-ROOM = 150_000_000
+ROOM = 30_000_000
 """Most people times occupied cells, over all slots, that beliefs are kept of: 12 bytes each."""
 
 

@@ -29,10 +29,11 @@ class Habits:
     """Find tracks of which each has habits: places, hours and ways of its own.
 
     Starts from the tracks of `dsilva2024`. Where each track is becomes a belief, improved in `beliefs`
-    rounds over all days and counts at once; the answer is the tracks that fit it best.
+    rounds over all days and counts at once; the answer is the tracks that fit it best. Where there
+    are many people and cells, beliefs are about a short list of cells for each track and day.
 
-    Where there are too many people and cells for that, where these tracks are explained worse than
-    the first ones (nobody has habits), or without `beliefs`, tracks exchange cells instead: they
+    Where these tracks are explained worse than the first ones (nobody has habits), or without
+    `beliefs`, tracks exchange cells instead: they
     are annealed in `rounds` from temperature `warm` to `cold`. In the first `joining` rounds all
     tracks' days are given out anew, one day after the other, to those whose other days they fit. In
     every round `windows` windows per person and day are tried in which two tracks exchange some of
@@ -73,6 +74,7 @@ class Habits:
     def recover(self, release: Release, rng: np.random.Generator, log: StepLog) -> Tracks:
         from trajlab.attacks._habits_beliefs import believe, fits
         from trajlab.attacks._habits_model import first_model
+        from trajlab.attacks._habits_sparse import believe_sparsely
         from trajlab.attacks._habits_votes import agreement, confidence, vote
 
         release.require(*self.requires)
@@ -80,8 +82,11 @@ class Habits:
         city = City(release, 0.0, int(rng.integers(2**62)))
         tracks = city.as_sorted(begin).astype(np.int32)
         model = first_model(city, tracks, self.evidence, self.floor, self.alike)
-        if self.beliefs and fits(tracks):
-            answer, belief = believe(city, tracks, model, self.beliefs)
+        if self.beliefs:
+            if fits(tracks):
+                answer, belief = believe(city, tracks, model, self.beliefs)
+            else:
+                answer, belief = believe_sparsely(city, tracks, model, self.beliefs, int(rng.integers(2**62)))
             if self._explained(city, answer) >= self._explained(city, tracks):
                 log.confidence = confidence(belief)
                 return city.as_listed(answer.astype(np.int64))
