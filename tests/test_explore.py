@@ -26,10 +26,11 @@ from test_report import HOSTILE, Page
 import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import LabError, QueryError
-from trajlab.explore import pictures
+from trajlab.explore import pictures, questions
 from trajlab.explore.sandbox import Sandbox
 from trajlab.explore.server import LONGEST_FORM, Server
 from trajlab.query import catalogue
+from trajlab.report import sections, words
 
 TOKEN = "only-for-tests"
 
@@ -123,6 +124,62 @@ def test_headers_allow_the_page_nothing_from_elsewhere(server: Server) -> None:
     assert headers["Cache-Control"] == "no-store"
     assert "://" not in text
     assert not re.search(r"<script(?! src=\"(keys|map)\.js\")|\son\w+=", text)
+
+
+def test_every_question_of_the_docs_is_a_button(server: Server) -> None:
+    page = Path(__file__).parents[1] / "docs" / "questions.md"
+    known = questions.known()
+    assert [each.number for each in known] == list(range(1, page.read_text(encoding="utf-8").count("\n## ") + 1))
+    status, _, text = ask(server, f"/{TOKEN}/questions")
+    assert status == 200
+    assert text.count('<form method="post" action="sql">') == text.count("<button") == len(known)
+    told = Page(text).text
+    assert all(f"{each.number}. {each.title}" in told and each.why in told for each in known)
+    assert not any(mark in told for mark in ("](", "`"))
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 13, 21])
+def test_the_button_of_a_question_answers_it(server: Server, number: int) -> None:
+    asked = questions.known()[number - 1]
+    text = answered(server, asked.sql)
+    assert 'id="answer"' in text
+    assert "trouble" not in re.sub(r"<style>.*?</style>", "", text, flags=re.DOTALL)
+
+
+def test_releases_stand_side_by_side(server: Server) -> None:
+    status, _, text = ask(server, f"/{TOKEN}/compare")
+    assert status == 200
+    lab = server.sandbox.lab
+    ids = lab.sql("select release_id from report.summary")["release_id"].to_list()
+    measures = lab.sql("from report.release_measure order by rank, measure, asked")
+    rows = dict(re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', text))
+    assert {"Counts of one person, alone", "Slots recovered by xu2017", "Singled out by 2 points"} <= rows.keys()
+    assert all(row.count("<td>") == 1 + len(ids) == 3 for row in rows.values())
+    assert "–" in rows["Slots recovered by xu2017"], "one of both was not attacked"
+    found = measures.filter(measure="accuracy", asked="xu2017").row(0, named=True)
+    assert f"{words.share(found['estimate'])} ({words.share(found['low'])} to" in rows["Slots recovered by xu2017"]
+    assert "Singled out by 1 point" not in rows, "traces cut into windows are not those of the release"
+    one = ask(server, f"/{TOKEN}/compare?{ids[0]}=1")[2]
+    assert all(row.count("<td>") == 2 for row in re.findall(r'<tr><th scope="row">.*?</tr>', one))
+
+
+def test_a_section_that_is_missing_says_why(server: Server) -> None:
+    attacked, other = server.sandbox.lab.sql(
+        "select release_id from counts.release order by release_id not in (select release_id from study.run)"
+    )["release_id"]
+    told = Page(ask(server, f"/{TOKEN}/?release={other}")[2]).text
+    assert f"trajlab attack lab.duckdb dsilva2024 --release {other}" in told
+    assert "no attack has run on this release" not in Page(ask(server, f"/{TOKEN}/?release={attacked}")[2]).text
+
+
+def test_what_may_be_missing_says_why_and_names_commands_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    always = {"making", "records", "releases", "rhythm"}
+    for section in sections.load_all():
+        assert bool(section.needs) == (section.name not in always), section.name
+        for command in re.findall(r"trajlab (\w+)", section.needs):
+            with pytest.raises(SystemExit):
+                main([command, "--help"])
+    capsys.readouterr()
 
 
 WRITES = [

@@ -94,6 +94,7 @@ def test_every_figure_is_drawn_with_all_that_it_marks(lab: tl.Lab, term: tl.Lab,
     root = ET.fromstring(svg.encode())
     told = "".join(root.itertext())
     assert drawn.figure.title in told
+    assert f"n = {drawn.people} people" in re.sub(r"\s+", " ", told.replace(".", " ."))
     for series in drawn.answer["series"].unique():
         assert series in told
     diamonds = svg.count("l6 6l-6 6l-6 -6z")
@@ -213,7 +214,7 @@ def test_what_was_measured_is_points_and_only_what_was_fitted_a_line(lab: tl.Lab
 
 @examples(few=67, many=400)
 @hypothesis.given(
-    values=st.sets(st.integers(1, 10_000_000), min_size=1, max_size=12).map(
+    values=st.sets(st.integers(0, 10_000_000), min_size=1, max_size=12).map(
         lambda some: [n / 1000 for n in sorted(some)]
     ),
     log_x=st.booleans(),
@@ -228,16 +229,28 @@ def test_numbers_along_an_axis_never_touch_and_two_are_there_at_least(
     ticks, ends = along(values, figure)
     assert ends[0] <= values[0] <= values[-1] <= ends[1]
     assert len({said for _, said in ticks}) == len(ticks)
-    if not log_x or values[-1] / values[0] > 5:
+    if not log_x or values[0] == 0 or values[-1] / values[0] > 5:
         assert len(ticks) >= min(2, len(values))
     places = [(554 * part_of(ends, place, log=log_x), 7 * len(said) / 2) for place, said in ticks]
     assert all(a + half <= b - other for (a, half), (b, other) in itertools.pairwise(places))
 
 
+def test_a_logarithmic_axis_may_begin_at_zero() -> None:
+    figure = Figure("f", "t", "x", "y", "select", "n", kind="lines", log_x=True)
+    values = [0.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 5000.0, 10000.0, 20000.0]
+    ticks, ends = along(values, figure)
+    assert [said for _, said in ticks] == ["0", "100", "1,000", "10,000"]
+    places = [part_of(ends, value, log=True) for value in values]
+    assert (places[0], places[-1]) == (0, 1)
+    assert all(b - a > 0.08 for a, b in itertools.pairwise(places))
+
+
 def test_more_than_everything_stays_on_the_paper(lab: tl.Lab, release: str) -> None:
     """Flows can change by up to twice their sum."""
     drawn = lab.figure("yin2015-fig5d", release=release)
-    high = Drawn(drawn.figure, drawn.release_id, drawn.answer.with_columns(estimate=pl.col("estimate") + 1))
+    high = Drawn(
+        drawn.figure, drawn.release_id, drawn.answer.with_columns(estimate=pl.col("estimate") + 1), drawn.people
+    )
     heights = [float(y) for y in re.findall(r'<circle cx="[^"]*" cy="([^"]*)"', high.svg())]
     assert heights
     assert min(heights) >= 44

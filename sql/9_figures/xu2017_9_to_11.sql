@@ -1,8 +1,8 @@
 -- figures.xu2017_9_to_11: what cells, slots and the number of people change (xu2017, figures 9 to 11).
 --
 -- For each release, the releases that differ from it in one of these alone and last as many days, each with
--- its attack of xu2017, none of them with protected counts. The name of an index of stations holds a digest of them, so that releases of different
--- people are compared by the kind and the size of their cells.
+-- its attack of xu2017, none of them with protected counts. The name of an index of stations holds a digest of them, so
+-- that releases of different people are compared by the kind and the size of their cells, which stand in order.
 --
 -- grain:   release_id, figure, x_value, run_id, series_order
 -- reads:   counts.release, metrics.recovery, study.release, figures.attack_run
@@ -53,7 +53,13 @@ varied as (
         release_id,
         other_id,
         '9' as number,
-        dense_rank() over (partition by release_id order by index_name) as x_value,
+        dense_rank() over (
+            partition by release_id
+            order by
+                split_part(index_name, ':', 1),
+                try_cast(split_part(index_name, ':', -1) as double) nulls first,
+                index_name
+        ) as x_value,
         cells as x_label
     from alike
     where cells_vary

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import polars as pl
 
 from trajlab.errors import QueryError, TrajlabError
-from trajlab.explore import picking, pictures
+from trajlab.explore import comparing, picking, pictures, questions
 from trajlab.explore.sandbox import Sandbox
 from trajlab.query import Query, catalogue
 from trajlab.report import sections, words
@@ -25,7 +25,7 @@ SECRET = "study.secret"
 """A table whose rows no page shows of its own accord."""
 
 _FIRST = "from report.summary"
-_NAMES = {"": "Look", "tables": "Tables", "sql": "SQL"}
+_NAMES = {"": "Look", "compare": "Compare", "questions": "Questions", "tables": "Tables", "sql": "SQL"}
 Choices = dict[str, str]
 
 
@@ -76,8 +76,27 @@ def _draw_release(sandbox: Sandbox, choices: Choices) -> Child:
         picking.run(here, choices.get("run", "")),
         picking.question(here, choices.get("question", "")),
         tag("nav", tag("ul", [tag("li", link) for link in links], cls="parts"), aria_label="Parts"),
+        _missing(shown, chosen.id, sandbox.name),
         tag("section", tag("h2", now.title), body, id=now.name),
     ]
+
+
+def _missing(shown: list[tuple[sections.Section, Html]], release: str, lab: str) -> Child:
+    """Which sections this release has nothing for, and the command that gives them something."""
+    names = {section.name for section, _ in shown}
+    lines = [
+        tag("li", tag("strong", section.title), ": ", section.needs.replace("RELEASE", release).replace("LAB", lab))
+        for section in sections.load_all()
+        if section.name not in names and section.needs
+    ]
+    if not lines:
+        return None
+    return tag(
+        "details",
+        tag("summary", f"{words.count(len(lines), 'section')} with nothing to show for this release"),
+        tag("ul", lines),
+        cls="missing",
+    )
 
 
 def _parts(sandbox: Sandbox, here: Contents) -> list[tuple[sections.Section, Html]]:
@@ -91,6 +110,29 @@ def _parts(sandbox: Sandbox, here: Contents) -> list[tuple[sections.Section, Htm
             if body is not None
         ]
     return sandbox.drawn[release]
+
+
+def _compare(sandbox: Sandbox, choices: Choices) -> Child:
+    with sandbox.one_at_a_time:
+        return comparing.page(Contents.of(sandbox.lab), choices)
+
+
+def _questions(sandbox: Sandbox, choices: Choices) -> Child:
+    """Every question of the documentation as a button that asks it of this lab."""
+    asked = [
+        tag(
+            "form",
+            tag("button", f"{each.number}. {each.title}"),
+            tag("p", each.why, cls="note") if each.why else None,
+            tag("input", type="hidden", name="query", value=each.sql),
+            tag("input", type="hidden", name="run", value="1"),
+            method="post",
+            action="sql",
+        )
+        for each in questions.known()
+    ]
+    lede = "Each button asks one question of this lab. The answer comes with its SQL, to change and ask again."
+    return [tag("h1", "Questions"), tag("p", lede, cls="lede"), tag("div", asked, cls="questions")]
 
 
 def _tables(sandbox: Sandbox, choices: Choices) -> Child:
@@ -235,4 +277,10 @@ def _document(sandbox: Sandbox, place: str | None, body: Child) -> str:
     )
 
 
-_PAGES: dict[str, Callable[[Sandbox, Choices], Child]] = {"": _draw_chosen, "tables": _tables, "sql": _sql}
+_PAGES: dict[str, Callable[[Sandbox, Choices], Child]] = {
+    "": _draw_chosen,
+    "compare": _compare,
+    "questions": _questions,
+    "tables": _tables,
+    "sql": _sql,
+}

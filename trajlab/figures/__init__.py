@@ -55,7 +55,8 @@ def draw(lab: Lab, name: str, *, release: str | None = None) -> Drawn:
         there = "; ".join(lines([row for row in lab.sql(RELEASES).to_dicts() if row["release_id"] in answers]))
         raise FigureError(f"{name} can be drawn for {len(answers)} releases: say which; there are: {there}")
     fullest = max(answers, key=lambda release_id: len(answers[release_id]))
-    return Drawn.of(figure, fullest, answers[fullest])
+    people = lab.sql("select people from study.release where release_id = $id", id=fullest).item()
+    return Drawn.of(figure, fullest, answers[fullest], people)
 
 
 def save(drawn: Drawn, path: Path) -> Path:

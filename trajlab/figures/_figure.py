@@ -59,6 +59,8 @@ class Drawn:
     release_id: str
     answer: pl.DataFrame
     """series, x, estimate, low and high, in the order of the legend."""
+    people: int
+    """Of the release; stands on the drawing."""
 
     @property
     def table(self) -> pl.DataFrame:
@@ -72,14 +74,14 @@ class Drawn:
         return pl.concat([measured, pl.DataFrame(rows, schema=measured.schema, orient="row")])
 
     @classmethod
-    def of(cls, figure: Figure, release_id: str, rows: pl.DataFrame) -> Drawn:
+    def of(cls, figure: Figure, release_id: str, rows: pl.DataFrame, people: int) -> Drawn:
         """From the relation's rows of one release: x is its text where it has one, else a number, whole if all are."""
         x = rows["x_value"]
         if "x_label" in rows.columns and rows["x_label"].is_not_null().all():
             x = rows["x_label"]
         elif (x == x.round()).all():
             x = x.cast(pl.Int64)
-        return cls(figure, release_id, rows.with_columns(x=x).select(COLUMNS))
+        return cls(figure, release_id, rows.with_columns(x=x).select(COLUMNS), people)
 
     def svg(self) -> str:
         """The text of an SVG file that needs nothing around it: no style sheet, no script, no font of its own."""

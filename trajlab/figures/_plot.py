@@ -246,7 +246,8 @@ def _legend(series: list[str], data_sets: list[str], figure: Figure) -> tuple[li
 def _note(drawn: Drawn) -> str:
     within = " Thin lines are 95% intervals." if drawn.answer["low"].is_not_null().any() else ""
     note = f" {drawn.figure.note}" if drawn.figure.note else ""
-    return f"{drawn.figure.name}, measured on release {drawn.release_id}.{within}{note} trajlab {__version__}."
+    measured = f"measured on release {drawn.release_id}, n = {words.people(drawn.people)}"
+    return f"{drawn.figure.name}, {measured}.{within}{note} trajlab {__version__}."
 
 
 def _shifted(x: float, y: float, inside: Child) -> Html:

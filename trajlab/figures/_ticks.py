@@ -1,7 +1,8 @@
 """Numbers along the x axis of a figure: where they stand, how they are written, and how far the axis reaches.
 
 The values themselves where they are few, no shares, and lie apart, else round numbers; never two that touch, and
-two at least where the values differ.
+two at least where the values differ. A logarithmic axis that begins at 0 has it at its end: places go by the
+logarithm of 1 + 200 times the share of the way, which is that of the value wherever it is not small.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 FEW = 8
 _ROOM = 0.014
 """Of the axis: what a letter takes, with what keeps two numbers apart."""
+
+_FROM_ZERO = 200
+"""Of a logarithmic axis from 0: how much of it goes to small values; below a two-hundredth it is nearly even."""
 
 Ticks = tuple[tuple[float, str], ...]
 Ends = tuple[float, float]
@@ -45,20 +49,31 @@ def along(values: list[float], figure: Figure) -> tuple[Ticks, Ends]:
 
 def part_of(ends: Ends, value: float, *, log: bool) -> float:
     """Where a value lies between the ends, from 0 to 1."""
-    low, high, here = (math.log10(max(n, 1e-9)) if log else n for n in (*ends, value))
+
+    def place(n: float) -> float:
+        if not log:
+            return n
+        return math.log10(max(n, 1e-9) if ends[0] > 0 else 1 + _FROM_ZERO * n / (ends[1] or 1))
+
+    low, high, here = map(place, (*ends, value))
     return (here - low) / ((high - low) or 1)
 
 
 def _logarithmic(ends: Ends) -> Ticks:
-    """Powers of ten, with 2 and 5 between them where the axis has too few."""
-    low, high = (math.log10(max(end, 1e-9)) for end in ends)
-    powers = range(math.floor(low), math.ceil(high) + 1)
+    """Powers of ten, with 2 and 5 between them where the axis has too few; 0 too where it begins there."""
+    least = ends[0] if ends[0] > 0 else max(ends[1] / _FROM_ZERO, 1e-9)
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(max(ends[1], 1e-9))) + 1)
     for times in ((1,), (1, 2, 5)):
         places = [n * 10.0**power for power in powers for n in times]
-        inside = [place for place in places if ends[0] * (1 - 1e-9) <= place <= ends[1] * (1 + 1e-9)]
+        inside = [place for place in places if least * (1 - 1e-9) <= place <= ends[1] * (1 + 1e-9)]
         if len(inside) > 2:
             break
-    return tuple((place, words.number(place)) for place in inside)
+    ticks: list[tuple[float, str]] = [] if ends[0] > 0 else [(0.0, "0")]
+    for place in inside:
+        tick = place, words.number(place)
+        if not ticks or ends[0] > 0 or _apart((ticks[-1], tick), ends, log=True):
+            ticks.append(tick)
+    return tuple(ticks)
 
 
 def _apart(ticks: Ticks, ends: Ends, *, log: bool) -> bool:

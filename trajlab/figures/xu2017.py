@@ -90,7 +90,7 @@ FIGURES = [
     ),
     Figure(
         "xu2017-fig8b", "Recovery error", "error in metres", "share of points, cumulative",
-        "figures.xu2017_8b", _ATTACK, kind="lines",
+        "figures.xu2017_8b", _ATTACK, kind="lines", log_x=True,
         published=(
             Published(_OPERATOR, 0, 0.73), Published(_OPERATOR, 1000, 0.79),
             Published(_APPLICATION, 0, 0.91), Published(_APPLICATION, 1000, 0.92),

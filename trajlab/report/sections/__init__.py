@@ -3,7 +3,8 @@
 A section has a `TITLE`, a `POSITION` (lower is higher on the page), `TERMS` (every figure it
 shows, explained in words; they are collected at the end of the page) and a function
 `render` that returns its body, or None where the lab holds nothing for it to show. It may have a
-function `findings` as well: what the first screen says of it at once.
+function `findings` as well: what the first screen says of it at once. `NEEDS` says why it would be missing
+and which command changes that, with LAB and RELEASE for their names; the playground shows it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Section:
     terms: dict[str, str]
     render: Callable[[Contents], Html | None]
     findings: Callable[[Contents], Sequence[Finding]]
+    needs: str = ""
 
 
 def load_all() -> list[Section]:
@@ -39,7 +41,9 @@ def load_all() -> list[Section]:
 def load(name: str) -> Section:
     module = plugins.load(__name__, name, "section")
     findings = getattr(module, "findings", _nothing)
-    return Section(name, module.TITLE, module.POSITION, module.TERMS, module.render, findings)
+    return Section(
+        name, module.TITLE, module.POSITION, module.TERMS, module.render, findings, getattr(module, "NEEDS", "")
+    )
 
 
 def _nothing(contents: Contents) -> Sequence[Finding]:

@@ -14,6 +14,7 @@ from trajlab.report.page import tabs
 
 TITLE = "Map"
 POSITION = 20
+NEEDS = "no cell of this release has a place on the map; cells of a published table need coordinates"
 TERMS = {
     "Mean people per slot": "Sum of a cell's published counts, divided by the number of slots of the release. "
     "Slots in which the cell is not published count as nobody.",

@@ -10,6 +10,9 @@ from trajlab.report.markup import Html, join, tag
 
 TITLE = "Counts by group"
 POSITION = 58
+NEEDS = (
+    "counts by group have not been attacked: trajlab cube LAB home:zones --release RELEASE, then trajlab cube --help"
+)
 TERMS = {
     "Cube": "Counts and flows for each group of people: by home area, found from nights, or by a column of a table of "
     "people. Each group is a table of its own, of fewer people.",

@@ -14,6 +14,7 @@ from trajlab.report.runs import best_run
 
 TITLE = "A day, true and recovered"
 POSITION = 55
+NEEDS = "no days of people are drawn here: trajlab report --example-people draws them, for people who may be shown"
 TERMS = {
     "Example people": "Chosen by rank, not by hand: those for whom the attack was right most often, least often, and "
     "evenly between. The day is the one on which they were in most cells, which is the hardest to recover.",

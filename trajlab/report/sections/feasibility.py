@@ -15,6 +15,7 @@ from trajlab.report.page import tabs
 
 TITLE = "Habits behind the counts"
 POSITION = 40
+NEEDS = "habits have not been measured: trajlab feasibility LAB --release RELEASE"
 TERMS = {
     "Most frequent places": "The cells in which a person has most slots. Over the whole day only slots with records "
     "count; at night, from midnight to six, filled slots count too. Means over people.",

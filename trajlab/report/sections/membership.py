@@ -10,6 +10,7 @@ from trajlab.report.markup import Html, join, tag
 
 TITLE = "Who is in the table"
 POSITION = 57
+NEEDS = "nobody has asked who is in the table: trajlab membership LAB --release RELEASE"
 TERMS = {
     "Membership": "Whether a person is among those counted. Groups are drawn with and without the person, and counted "
     "as published; the adversary says which is which by a likelihood ratio.",

@@ -12,6 +12,9 @@ from trajlab.report.markup import Html, join, tag
 
 TITLE = "What protection takes away"
 POSITION = 55
+NEEDS = (
+    "no attack has run on protected and unprotected counts of these cells: trajlab study LAB --protect none suppress:5"
+)
 TERMS = {
     "Protected counts": "Counts that went through a recipe before they were published: small ones left out "
     "(suppress:k), rounded (round:b), or with noise for a stated ε. Whoever attacks knows the recipe.",

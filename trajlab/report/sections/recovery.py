@@ -18,6 +18,7 @@ from trajlab.report.runs import ACCURACY, RUNS, Runs, best_run
 
 TITLE = "What an adversary recovers"
 POSITION = 50
+NEEDS = "no attack has run on this release: trajlab attack LAB dsilva2024 --release RELEASE"
 TERMS = {
     "Recovered track": "What an attack takes for one person: a cell for every slot, made from the published counts "
     "alone. For the scores, tracks are paired with people one to one.",

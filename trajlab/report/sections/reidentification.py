@@ -20,6 +20,7 @@ from trajlab.report.questions import HEADS, Questions, count_targets, interval, 
 
 TITLE = "Who is singled out"
 POSITION = 60
+NEEDS = "nobody has asked who is singled out: trajlab risk LAB top:2 points:4 --release RELEASE"
 TERMS = {
     "Singled out": "Exactly one of the traces searched fits what is known of a person, and it is that person's own. "
     "Shares are of everybody looked for; their 95% intervals are Wilson's.",

@@ -15,6 +15,10 @@ from trajlab.risk.run import describe_basis
 
 TITLE = "What weekly schedules give away"
 POSITION = 65
+NEEDS = (
+    "weekly schedules have not been asked for, which takes weeks of records: trajlab schedule LAB "
+    "grid:60min --release RELEASE"
+)
 TERMS = {
     "Habit": "A place where somebody is in the same slot of the week, in more than a stated share of the weeks (0.6 "
     "unless said otherwise). The place of a week is the one with most records in the slot.",

@@ -18,6 +18,7 @@ from trajlab.risk.run import describe_basis
 
 TITLE = "What protection costs"
 POSITION = 65
+NEEDS = "nothing has been compared: trajlab utility LAB square:2000 --zones h3:7 --release RELEASE"
 TERMS = {
     "Movement": "Two consecutive records of a person in different cells; constrained where a plausible time for one "
     "trip lies between them. Flows between zones are movements, shared out among zones by area at both ends.",
