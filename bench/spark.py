@@ -1,7 +1,8 @@
 """The same records on the embedded engine and on Spark (`python -m bench.spark`): processor seconds of each.
 
-Every size is a process of its own, from Parquet files to a release with counts and flows. Of Spark, the seconds of the
-driver, of the Java machine and of all workers on this machine are added up; starting the session is apart.
+Every size is a process of its own, from Parquet files to a release with counts and flows, and then some questions about
+re-identification. Of Spark, the seconds of the driver, of the Java machine and of all workers on this machine are added
+up; starting the session is apart. `python -m bench.spark PEOPLE TIMES ...` takes other sizes (1 3 10).
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import trajlab as tl
 
-DAYS, ROWS = 7, 336
-"""Of a simulated person: half-hourly records."""
+DAYS = 7
+SHARDS = 4
+ASKED = ("points:2", "points:4", "top:2", "unique:2")
 RELEASE = {"index": "h3:8", "slot": "30min", "fill": "static"}
 
 
@@ -25,13 +28,15 @@ def main(people: int, times: tuple[int, ...] = (1, 3, 10)) -> None:
         with tempfile.TemporaryDirectory() as folder:
             rows = _write_files(Path(folder) / "files", people * factor)
             found = {engine: _measure(engine, Path(folder)) for engine in ("duckdb", "spark")}
-        ratio = found["spark"]["work"] / found["duckdb"]["work"]
-        print(
-            f"{rows:>12,} rows: embedded {found['duckdb']['work']:.1f} s, Spark {found['spark']['work']:.1f} s "
-            f"({ratio:.2f} times) and {found['spark']['start']:.1f} s to start, "
-            f"same counts: {found['duckdb']['sum'] == found['spark']['sum']}",
-            flush=True,
-        )
+        print(f"{rows:,} rows, {found['spark']['start']:.1f} s to start Spark", flush=True)
+        for what in ("release", *ASKED):
+            seconds = [found[engine][what] for engine in ("duckdb", "spark")]
+            same = found["duckdb"]["sums"][what] == found["spark"]["sums"][what]
+            print(
+                f"  {what:<10} embedded {seconds[0]:.1f} s, Spark {seconds[1]:.1f} s, "
+                f"{seconds[1] / seconds[0]:.2f} times; same answer: {same}",
+                flush=True,
+            )
 
 
 def _write_files(folder: Path, people: int) -> int:
@@ -46,10 +51,10 @@ def _write_files(folder: Path, people: int) -> int:
     return rows
 
 
-def _measure(engine: str, folder: Path) -> dict[str, float]:
+def _measure(engine: str, folder: Path) -> dict[str, Any]:
     words = [sys.executable, "-m", "bench.spark", "--one", engine, str(folder)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
@@ -58,16 +63,22 @@ def _one(engine: str, folder: Path) -> None:
     if engine == "spark":
         from trajlab.cluster.lab import open_cluster
 
-        lab: tl.Lab = open_cluster(folder / "lab", master="local[2]", shards=4, quiet=True)
+        lab: tl.Lab = open_cluster(folder / "lab", master="local[2]", shards=SHARDS, quiet=True)
         start = _processor_seconds()
     else:
         lab = tl.open(folder / "lab.duckdb", quiet=True)
     before = _processor_seconds()
     lab.ingest(folder / "files", tz="Europe/Lisbon")
     release = lab.release(**RELEASE)  # type: ignore[arg-type]
-    work = _processor_seconds() - before
+    found: dict[str, Any] = {"start": start, "release": _processor_seconds() - before, "sums": {}}
     total = int(release.counts["people"].sum()) + (0 if release.flows is None else len(release.flows)) * 10**6
-    print(json.dumps({"work": work, "start": start, "sum": total}))
+    found["sums"]["release"] = total
+    for asked in ASKED:
+        before = _processor_seconds()
+        risk = lab.risk(release, asked)
+        found[asked] = _processor_seconds() - before
+        found["sums"][asked] = (risk.id, risk.people, risk.unique_share)
+    print(json.dumps(found))
 
 
 def _processor_seconds() -> float:
@@ -90,4 +101,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         _one(sys.argv[2], Path(sys.argv[3]))
     else:
-        main(int(sys.argv[1]) if sys.argv[1:] else 5000)
+        people, *times = map(int, sys.argv[1:] or ["5000"])
+        main(people, tuple(times) or (1, 3, 10))

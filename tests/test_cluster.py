@@ -201,6 +201,35 @@ def test_the_embedded_engine_adds_answers_to_those_of_a_cluster(files, tmp_path)
             lab.risk(run, "points:1")
 
 
+POLICY = """
+name = "leaks"
+[[rule]]
+rule = "singling_out"
+knowledge = "points:1"
+searched = "traces"
+at_most = 0.5
+[[rule]]
+rule = "contributors"
+at_least = 2
+"""
+
+
+def test_rules_about_true_traces_are_answered_on_shards_and_others_here(files, tmp_path, capsys):
+    (tmp_path / "leaks.toml").write_text(POLICY)
+    watched = Watched()
+    with open_cluster(tmp_path / "lab", runner=watched, shards=2) as lab, tl.open(quiet=True) as embedded:
+        decided = []
+        for each in (lab, embedded):
+            each.ingest(files / "a.parquet", tz="UTC")
+            release = each.release(index="square:2000", slot="2h")
+            decided.append(each.decide(release, tmp_path / "leaks.toml"))
+        assert "on this machine, not on shards: contributors\n" in capsys.readouterr().err
+        assert_same_rows(lab, embedded)
+        assert lab.certificate(decided[0], tmp_path / "decision.json")[0].stat().st_size > 1000
+    assert decided[0].verdict == decided[1].verdict == "fail"
+    assert "slots.visit" in watched.built
+
+
 def test_an_answer_that_the_lab_does_not_know_is_not_read(files, tmp_path, monkeypatch):
     def cut_off(*_: Any) -> None:
         raise KeyboardInterrupt

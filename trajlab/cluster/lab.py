@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -9,7 +12,7 @@ from trajlab.cluster import Runner
 from trajlab.cluster.folder import Folder
 from trajlab.cluster.ingest import ingest
 from trajlab.cluster.store import ClusterStore
-from trajlab.errors import IngestError, LabError
+from trajlab.errors import IngestError, LabError, RiskError
 from trajlab.ingest import Ingested
 from trajlab.lab import Lab
 from trajlab.query import Query
@@ -18,6 +21,8 @@ from trajlab.store import Store
 
 if TYPE_CHECKING:
     from trajlab.attacks.run import Run
+    from trajlab.decide.policy import Policy
+    from trajlab.decide.run import Decision
     from trajlab.risk.run import Risk
     from trajlab.risk.traces import Traces
 
@@ -25,8 +30,8 @@ SHARDS = 16
 ON_SHARDS = ("ingest", "release", "risk")
 READING = ("published", "table", "sql", "describe", "report", "figure", "export", "geo")
 """Verbs that build tables on shards, and those that read what is there."""
-ALSO = ("geography", "embedded", "close")
-COMMANDS = (*ON_SHARDS, "geography", "sql", "describe", "report", "figure", "export")
+ALSO = ("decide", "certificate", "geography", "embedded", "close")
+COMMANDS = (*ON_SHARDS, "decide", "geography", "sql", "describe", "report", "figure", "export")
 """What the command line has of them."""
 
 
@@ -120,6 +125,47 @@ class ClusterLab(Lab):
         return measure(
             self._store, searched, knowledge, seed=seed, sample=sample, settings=settings, progress=self._progress
         )
+
+    def decide(
+        self,
+        release: Release | str,
+        policy: str | Path | Policy,
+        *,
+        exceptions: Mapping[str, str] | None = None,
+        seed: int = 0,
+    ) -> Decision:
+        """As on the embedded engine, which asks the rules: what it would search true traces for is found on shards."""
+        from trajlab.decide.policy import Policy
+        from trajlab.decide.rules.singling_out import SinglingOut
+
+        given = release if isinstance(release, str) else release.id
+        asked = Policy.load(policy).excepting(exceptions or {})
+        elsewhere = []
+        for rule in asked.rules:
+            if isinstance(rule.rule, SinglingOut) and rule.rule.searched == "traces":
+                with suppress(RiskError):  # the rule says it again
+                    self.risk(given, rule.rule.knowledge, seed=seed)
+            else:
+                elsewhere.append(rule.name)
+        if elsewhere and not self._progress.quiet:
+            print(f"on this machine, not on shards: {', '.join(dict.fromkeys(elsewhere))}", file=sys.stderr)
+        with self._on_this_machine() as lab:
+            return lab.decide(given, policy, exceptions=exceptions, seed=seed)
+
+    def certificate(self, decision: Decision | str, path: str | Path) -> list[Path]:
+        with self._on_this_machine() as lab:
+            return lab.certificate(decision, path)
+
+    @contextmanager
+    def _on_this_machine(self) -> Iterator[Lab]:
+        """The same folder on the embedded engine, for as long as the block lasts."""
+        folder, runner, task_memory = self._store.folder, self._store.runner, self._store.task_memory
+        self.close()
+        try:
+            with Lab(Store(str(folder.path), folder=folder), quiet=self._progress.quiet) as lab:
+                yield lab
+        finally:
+            self._store = ClusterStore(folder, runner, task_memory=task_memory)
 
     def embedded(self, *, memory_limit: str | None = None, threads: int | None = None) -> Lab:
         """Close this lab and open its folder on the embedded engine, for all that does not run on shards."""
