@@ -16,12 +16,15 @@ from hypothesis import strategies as st
 import trajlab as tl
 from tests.conftest import examples, tiny_lab
 from trajlab.cli import main
+from trajlab.decide.policy import Policy
 from trajlab.errors import StudyError, UnknownNameError
 from trajlab.release import Release
+from trajlab.release.making import Settings
 from trajlab.study.blur import blur
-from trajlab.study.judges import Judgement
-from trajlab.study.recommend import recommend
-from trajlab.study.search import search, search_everything
+from trajlab.study.judges import Judgement, judge_by_policy
+from trajlab.study.ladders import build_ladders
+from trajlab.study.recommend import Recommendation, recommend
+from trajlab.study.search import least_of, search, search_cheapest, search_everything, search_frontier
 
 
 def falling(shape: tuple[int, ...], levels: int, seed: int) -> np.ndarray:
@@ -59,6 +62,64 @@ def frontier(found: dict[tuple[int, ...], float]) -> set[tuple[float, float]]:
     """Risk beside a loss that grows with every step of strength: what nothing beats."""
     pairs = {(value, sum((axis + 2) * place for axis, place in enumerate(point))) for point, value in found.items()}
     return {pair for pair in pairs if not any(q != pair and q[0] <= pair[0] and q[1] <= pair[1] for q in pairs)}
+
+
+def grid_with_free_places(places: int, shape: tuple[int, ...], levels: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Risks that fall along all axes but the first, and losses that grow along these; along the first, anything."""
+    rng = np.random.default_rng(seed)
+    risk = np.stack([falling(shape, levels, seed + place) for place in range(places)])
+    loss = np.stack([-falling(shape, 12, seed + 100 + place) + rng.integers(12) for place in range(places)])
+    return risk.astype(float), loss.astype(float)
+
+
+def not_beaten(pairs: set[tuple[float, float]]) -> set[tuple[float, float]]:
+    return {pair for pair in pairs if not any(q != pair and q[0] <= pair[0] and q[1] <= pair[1] for q in pairs)}
+
+
+GRIDS = {
+    "places": st.integers(1, 4),
+    "shape": st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple),
+    "levels": st.integers(1, 6),
+    "seed": st.integers(0, 2**31),
+}
+
+
+@examples(200, 2000)
+@given(**GRIDS)
+def test_what_is_beaten_before_it_is_measured_is_not_on_the_frontier(
+    places: int, shape: tuple[int, ...], levels: int, seed: int
+) -> None:
+    risk, loss = grid_with_free_places(places, shape, levels, seed)
+    found = search_frontier((places,), shape, lambda p: float(risk[p]), lambda p: float(loss[p]))
+    every = {(float(risk[p]), float(loss[p])) for p in itertools.product(*map(range, risk.shape))}
+    assert not_beaten({(value, float(loss[p])) for p, value in found.items()}) == not_beaten(every)
+    rough = search_frontier((places,), shape, lambda p: float(risk[p]), lambda p: float(loss[p]), within=1)
+    assert len(rough) <= len(found)
+    for value, lost in every:  # for everything there is, something that loses no more, and risks hardly more
+        assert any(value_of <= value + 1 and float(loss[p]) <= lost for p, value_of in rough.items())
+
+
+@examples(200, 2000)
+@given(**GRIDS)
+def test_the_cheapest_are_found_without_asking_about_dearer_ones(
+    places: int, shape: tuple[int, ...], levels: int, seed: int
+) -> None:
+    risk, loss = grid_with_free_places(places, shape, levels, seed)
+    unsafe = risk > levels // 2
+    asked = []
+
+    def measure(point: tuple[int, ...]) -> float:
+        asked.append(point)
+        return float(unsafe[point])
+
+    def passes(point: tuple[int, ...]) -> bool:
+        return not unsafe[point]
+
+    found = search_cheapest((places,), shape, measure, lambda p: float(loss[p]), passes, 3)
+    assert len(asked) == len(set(asked)) == len(found)
+    every = itertools.product(*map(range, risk.shape))
+    expected = sorted(float(loss[p]) for p in least_of(every, passes, 1))[:3]
+    assert sorted(float(loss[p]) for p in least_of(found, passes, 1))[:3] == expected
 
 
 def test_a_threshold_on_a_chain_is_found_by_bisection() -> None:
@@ -201,6 +262,52 @@ def test_what_leaves_nothing_is_not_recommended(lab: tl.Lab, release: Release) -
     assert "0 that pass, 1 on the frontier, 2 of 2 measured" in repr(found)
 
 
+@pytest.mark.parametrize(
+    ("policy", "days", "suppress", "rounding", "noise"),
+    [
+        ("strict", 7, (0, 21, 32, 42), (0, 5), ((0, 2.0), "person-week")),
+        ("open-data", 3, (0, 10, 15, 20), (0, 5), ((0, 2.0), "person")),
+        ("google-eie", 14, (0, 5, 10, 15, 20), (0, 5), ((0, 2.0), "person-week")),
+        ("mds", 7, (0, 10, 15, 20), (0, 5), ((0,), "person-day")),
+    ],
+)
+def test_what_a_policy_asks_for_is_what_is_tried(
+    policy: str, days: int, suppress: tuple[int, ...], rounding: tuple[int, ...], noise: tuple[tuple[float, ...], str]
+) -> None:
+    rules = Policy.load(policy).rules
+    made = build_ladders(Settings(index="square:500", slot="1h"), [], [], None, None, None, "person-day", rules, days)
+    assert (made.suppress, made.round, (made.eps, made.unit)) == (suppress, rounding, noise)
+    named = build_ladders(Settings(index="square:500", slot="1h"), [], [], [7], [3], [], "person-day", rules, days)
+    assert (named.suppress, named.round, named.eps) == ((0, 7), (0, 3), (0,))
+
+
+def test_no_attack_is_run_where_a_rule_about_rows_fails_already() -> None:
+    policy = 'name = "two"\n[[rule]]\nrule = "smallest_count"\nat_least = 3\n'
+    policy += '[[rule]]\nrule = "recovery"\nattack = "xu2017"\nat_most = 1\n'
+    with tl.open(quiet=True) as lab:
+        lab.ingest(tl.simulate(people=40, days=2, seed=4), tz="Europe/Lisbon")
+        judge = judge_by_policy(lab, Policy.parse(policy), 0)
+        assert judge(lab.release("square:3000", "6h")) == Judgement(0.5, safe=False, verdict="fail")
+        assert not len(lab.sql("select 1 from study.run"))
+        assert not len(lab.sql("select 1 from study.decision"))
+        assert judge(lab.release("square:3000", "6h", protect="suppress:3")) == Judgement(0, safe=True, verdict="pass")
+        assert set(lab.sql("select attack from study.run")["attack"]) == {"xu2017", "stay", "shuffle"}
+
+
+def test_points_that_hardly_differ_in_risk_are_told_once() -> None:
+    table = pl.DataFrame(
+        {
+            "position": [1, 2, 3, 4, 5],
+            "risk": [0.5, 0.49, 0.3, 0.29, 0.1],
+            "loss": [0.0, 0.1, 0.2, 0.3, 0.4],
+            "not_beaten": [True, True, True, True, False],
+        }
+    )
+    found = Recommendation("a1", "r1", "xu2017", table, 5, 5)
+    assert found.main_points["position"].to_list() == [1, 3]
+    assert len(found.frontier) == 4
+
+
 def test_a_policy_decides_and_its_utility_floors_are_no_reason_to_protect_more(
     lab: tl.Lab, release: Release, tmp_path: Path
 ) -> None:
@@ -291,6 +398,7 @@ def test_the_command_line_shows_the_frontier_and_draws_it(tmp_path: Path, capsys
     assert main([*words, "--risk", "top:1", "-o", str(drawn)]) == 0
     out = capsys.readouterr().out
     assert re.search(r"recommendation a[0-9a-f]{12}: \d of 8 changes measured", out)
+    assert re.search(r"^ 1  loss   0.0%  risk [ 0-9.]+%  square:1000, 360 min, counts as they are$", out, re.MULTILINE)
     (asked,) = re.findall(r"trajlab (sql .*)", out)
     assert main(shlex.split(asked)) == 0
     assert "trajlab release LAB --index square:1000 --slot 21600s" in capsys.readouterr().out
@@ -298,6 +406,10 @@ def test_the_command_line_shows_the_frontier_and_draws_it(tmp_path: Path, capsys
     only = lab_release(file)
     assert main([*words, "--policy", str(tmp_path / "small.toml"), "--release", only]) == 1
     assert "no change that was tried passes small: try larger cells" in capsys.readouterr().out
+    (tmp_path / "pairs.toml").write_text(SMALL.replace("3", "2"))
+    assert main([*words, "--policy", str(tmp_path / "pairs.toml"), "--release", only]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^to make change 1: trajlab release \S+lab.duckdb --index .* --protect ", told, re.MULTILINE)
     assert main([*words, "--risk", "top:1", "-o", "recommend.pdf"]) == 2
 
 

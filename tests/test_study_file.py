@@ -17,6 +17,7 @@ from soak import state
 from tests.conftest import ROOT, tiny_lab
 from trajlab.cli import main
 from trajlab.errors import ReleaseError, StudyError, UnknownNameError
+from trajlab.report import risk_loss
 from trajlab.report.risk_loss import not_beaten
 from trajlab.study.cost import Clock, Size
 from trajlab.study.file import Budget, Design, parse_study, read_study
@@ -408,3 +409,33 @@ def test_the_command_line_asks_a_file_and_draws_it(tmp_path: Path, capsys: pytes
     assert f"the file says what varies: leave out --index, or write it into {study}" in capsys.readouterr().err
     assert main(["study", file, "--yes"]) == 2
     assert f"--yes goes with a study file: trajlab study {file} study.toml --yes" in capsys.readouterr().err
+
+
+def test_the_default_box_is_found_once_for_the_same_records(monkeypatch):
+    from trajlab.release import grid
+
+    found = []
+    inhabited = grid._inhabited_box
+    monkeypatch.setattr(grid, "_inhabited_box", lambda store: found.append(1) or inhabited(store))
+    with tl.open(quiet=True) as lab:
+        lab.ingest(tl.simulate(people=20, days=1, seed=4), tz="Europe/Lisbon")
+        first = lab.release("square:4000", "6h")
+        lab.release("square:8000", "6h", protect="suppress:2")
+        assert len(found) == 1
+        away = tl.simulate(people=20, days=1, seed=5).with_columns(pl.col("lng") + 3, uid=pl.col("uid") + "b")
+        lab.ingest(away, tz="Europe/Lisbon")
+        assert len(lab.release("square:4000", "6h").cells) > len(first.cells)
+        assert len(found) == 2
+
+
+def test_a_chart_explains_the_lines_that_it_has():
+    one = {"index_name": "square:500", "slot_minutes": 60.0, "recipe": "", "release_id": "r1", "risk_name": "xu2017"}
+    rows = [one | {"risk": risk, "loss": loss, "low": None, "high": None} for risk, loss in ((0.5, 0.1), (0.2, 0.3))]
+    points = pl.DataFrame(rows, schema_overrides={"low": pl.Float64, "high": pl.Float64}).with_columns(
+        loss_name=pl.lit("counts")
+    )
+    assert "dashed line" in risk_loss.note(points)
+    assert "Thin lines" not in risk_loss.note(points)
+    assert "Thin lines" in risk_loss.note(points.with_columns(low=0.1, high=0.6))
+    assert "dashed line" not in risk_loss.note(points.head(1))
+    assert risk_loss.svg("one", points.head(1)).count("dashed line") == 0

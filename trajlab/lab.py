@@ -644,11 +644,11 @@ class Lab:
 
         Without a policy, the frontier: changes that none beats in both risk and loss. `index` and `slot` list larger
         cells and longer slots, `suppress` thresholds, `round` steps, `eps` those of noise for `unit`, each from weak
-        to strong; by default cells and slots of twice and four times the size, thresholds of 5 to 20 and rounding
-        to 5. `risk` is an attack (xu2017), what is known (points:4) or membership. A higher threshold, coarser
-        rounding or more noise is taken to have no more risk, so most are not measured; `thorough` measures all.
-        The result has `table`, `frontier`, `cheapest`, `chart()` and `save("recommend.png")`; rows are in
-        `metrics.recommendation`.
+        to strong; by default cells and slots of twice and four times the size, and the thresholds, rounding and noise
+        that the policy asks for, or thresholds of 5 to 20 and rounding to 5. `risk` is an attack (xu2017), what is
+        known (points:4) or membership. A higher threshold, coarser rounding or more noise is taken to have no more
+        risk, so most are not measured; `thorough` measures all. The result has `table`, `frontier`, `main_points`,
+        `cheapest`, `chart()` and `save("recommend.png")`; rows are in `metrics.recommendation`.
         """
         from trajlab.study.recommend import recommend
 

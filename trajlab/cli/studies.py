@@ -11,6 +11,8 @@ from trajlab.errors import StudyError
 from trajlab.report import check_form
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from trajlab.study.whole import WholeStudy
 
 _FACTORS: dict[str, Any] = {
@@ -121,9 +123,10 @@ def recommend(args: argparse.Namespace) -> int:
     """Find the least change of a release that passes a policy, and what it loses.
 
     Larger cells and longer slots are tried with thresholds, rounding and noise from weak to strong; a stronger one of
-    these is taken to have no more risk, so that most need not be measured. With --policy, the cheapest three that pass
-    and the commands that make them; without, the frontier: changes that none beats in both risk and loss. The command
-    ends with 1 where nothing passes. Everything is stored: study.recommendation, metrics.recommendation.
+    these is taken to have no more risk, so that most need not be measured, nor does what loses more than others that
+    do as much. With --policy, the cheapest three that pass and the commands that make them; without, the frontier:
+    changes that none beats in both risk and loss, those whose risks differ by more than two points. The command ends
+    with 1 where nothing passes. Everything is stored: study.recommendation, metrics.recommendation.
     """
     if args.output:
         check_form(args.output, "recommend")
@@ -142,20 +145,31 @@ def recommend(args: argparse.Namespace) -> int:
             thorough=args.thorough,
         )
         print(f"recommendation {found.id}: {found.looked_at} of {found.candidates} changes measured")
-        shown = found.frontier if args.policy is None else found.cheapest
-        show(shown.select("index_name", "slot_minutes", "recipe", "risk", "loss"), "table", 40)
+        shown = found.main_points if args.policy is None else found.cheapest
+        _print_changes(shown, found.risk_name)
+        file = shlex.quote(args.lab)
         if args.policy is not None and not len(shown):
             print(
                 f"no change that was tried passes {found.policy}: try larger cells, longer slots or higher thresholds"
             )
-        for command in found.cheapest["command"]:
-            print(command.replace(" LAB ", f" {shlex.quote(args.lab)} ", 1))
+        for place, command in enumerate(found.cheapest["command"], start=1):
+            print(f"to make change {place}: {command.replace(' LAB ', f' {file} ', 1)}")
         if args.policy is None:
             asked = "from metrics.recommendation select command where recommendation_id = $id and not_beaten"
-            print(f"their commands: trajlab sql {shlex.quote(args.lab)} --param id={found.id} '{asked}'")
+            print(f"their commands: trajlab sql {file} --param id={found.id} '{asked}'")
         if args.output:
             print(f"wrote {found.save(args.output)}")
         return 1 if args.policy is not None and not len(shown) else 0
+
+
+def _print_changes(changes: pl.DataFrame, risk_name: str) -> None:
+    """One line for each change: what it loses, its risk, and what it is."""
+    if len(changes):
+        print(f"loss: what the table has not in common with the one without protection; risk: {risk_name}")
+    for place, row in enumerate(changes.iter_rows(named=True), start=1):
+        settings = f"{row['index_name']}, {row['slot_minutes']:g} min"
+        recipe = row["recipe"] or "counts as they are"
+        print(f"{place:>2}  loss {row['loss']:6.1%}  risk {row['risk']:6.1%}  {settings}, {recipe}")
 
 
 def _recommend_options(c: argparse.ArgumentParser) -> None:
@@ -168,9 +182,19 @@ def _recommend_options(c: argparse.ArgumentParser) -> None:
     )
     c.add_argument("--index", nargs="*", help="larger cells, the finest first (default: twice and four times the size)")
     c.add_argument("--slot", nargs="*", help="longer slots (default: twice and four times the length)")
-    c.add_argument("--suppress", nargs="*", type=int, metavar="K", help="thresholds (default: 5 10 15 20)")
-    c.add_argument("--round", nargs="*", type=int, metavar="N", help="steps of rounding (default: 5)")
-    c.add_argument("--eps", nargs="*", type=float, help="ε of geometric noise (default: none)")
+    c.add_argument(
+        "--suppress",
+        nargs="*",
+        type=int,
+        metavar="K",
+        help="thresholds (default: what the policy asks for, or 5 10 15 20)",
+    )
+    c.add_argument(
+        "--round", nargs="*", type=int, metavar="N", help="steps of rounding (default: what the policy asks for, or 5)"
+    )
+    c.add_argument(
+        "--eps", nargs="*", type=float, help="ε of geometric noise (default: what the policy allows, or none)"
+    )
     c.add_argument("--unit", default="person-day", help="what ε is spent on (default: person-day)")
     c.add_argument("--thorough", action="store_true", help="measure every combination")
     c.add_argument("--seed", type=int, default=0, help="seed of attacks and adversaries (default: 0)")

@@ -115,6 +115,11 @@ def load(lab: Lab, decision_id: str) -> Decision:
     return Decision(decision_id, release_id, policy, verdict, rules)
 
 
+def verdict_of(lab: Lab, release: Release, rule: PolicyRule, seed: int) -> str:
+    """The verdict of one rule by itself; nothing is kept of it."""
+    return str(_row(1, rule, _answer(lab, release, rule, seed))["verdict"])
+
+
 def whole(rules: pl.DataFrame) -> str:
     """The verdict on everything: the worst of those without an exception."""
     verdicts = set(rules.filter(pl.col("exception").is_null())["verdict"])

@@ -14,6 +14,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import polars as pl
@@ -41,6 +42,8 @@ HELD = 0.95
 CROWD = 10
 """People whom a tile must have seen to count; with fewer than twenty in the lab, half of them."""
 _BLOCK = 500_000
+_BOXES: WeakKeyDictionary[Store, tuple[str, Box]] = WeakKeyDictionary()
+"""The records and the box of each lab that is open."""
 
 
 def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Progress) -> tuple[int, SpatialIndex]:
@@ -114,7 +117,7 @@ def is_coarser(store: Store, box: Box | None, fine: str, coarse: str) -> bool:
 def study_area(store: Store, box: Box | None = None) -> StudyArea:
     """What an index may know: the study box, given or found, and the reference tables of the lab."""
     return spatial.StudyArea(
-        box=box or _inhabited_box(store),
+        box=box or _known_box(store),
         stations=_reference(store, "select station, lat, lng from records.station order by station"),
         places=_reference(store, "select place, lat, lng, parent from records.place order by place"),
         zones=_reference(store, "select name as zone, parent, outline as polygon from records.zone order by name"),
@@ -261,6 +264,16 @@ def _records_beyond(store: Store, box: Box) -> int:
             "give west, south, east, north in degrees"
         )
     return int(placed - inside)
+
+
+def _known_box(store: Store) -> Box:
+    """The default box, found once for the records that the lab has now: every release asks for it."""
+    fingerprint = records_fingerprint(store)
+    known, box = _BOXES.get(store, ("", EVERYWHERE))
+    if known != fingerprint:
+        box = _inhabited_box(store)
+        _BOXES[store] = fingerprint, box
+    return box
 
 
 def _inhabited_box(store: Store) -> Box:

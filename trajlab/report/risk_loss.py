@@ -14,18 +14,25 @@ from trajlab.report.page import shell
 from trajlab.report.sheets import sheet
 from trajlab.version import __version__
 
-NOTE = (
-    "Each point is a release. Left is less lost, below is less risk; the dashed line joins those that no other "
-    "release beats in both. Thin lines are 95% intervals of the risk. Names that find no room are in the table."
-)
 
-
-def svg(title: str, points: pl.DataFrame, *, note: str = NOTE) -> str:
+def svg(title: str, points: pl.DataFrame) -> str:
     """The text of an SVG file that needs nothing around it."""
-    return sheet(title, [("", [("", _chart(title, points))])], f"{note} Made with trajlab {__version__}.")
+    return sheet(title, [("", [("", _chart(title, points))])], f"{note(points)} Made with trajlab {__version__}.")
 
 
-def html(title: str, points: pl.DataFrame, notes: Sequence[str] = (), *, note: str = NOTE) -> str:
+def note(points: pl.DataFrame) -> str:
+    """How to read the chart: of the lines, those that it has."""
+    shown = points.drop_nulls(["risk", "loss"])
+    best = shown.filter(pl.Series(not_beaten(shown), dtype=pl.Boolean)).select("risk", "loss").unique()
+    dashed = "; the dashed line joins those that no other release beats in both" if len(best) > 1 else ""
+    thin = "" if shown["low"].null_count() == len(shown) else " Thin lines are 95% intervals of the risk."
+    return (
+        f"Each point is a release. Left is less lost, below is less risk{dashed}.{thin} "
+        "Names that find no room are in the table."
+    )
+
+
+def html(title: str, points: pl.DataFrame, notes: Sequence[str] = ()) -> str:
     """A page with the chart, what is to be known of its numbers, and the table behind it."""
     return shell(
         f"{title} · trajlab",
@@ -34,7 +41,7 @@ def html(title: str, points: pl.DataFrame, notes: Sequence[str] = (), *, note: s
             tag(
                 "section",
                 tag("h1", title),
-                tag("p", note),
+                tag("p", note(points)),
                 tag("figure", _chart(title, points).html()),
                 [tag("p", text) for text in notes],
                 tag("details", tag("summary", "Table"), table("Risk and loss of every release", points)),

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from trajlab import attacks
+from trajlab.decide import UTILITY
+from trajlab.decide.policy import Policy
+from trajlab.decide.run import FAIL, PASS, verdict_of
 from trajlab.errors import UnknownNameError
+from trajlab.metrics import optimal
 from trajlab.risk import knowledge
 
 if TYPE_CHECKING:
@@ -32,11 +36,22 @@ class Judgement:
 Judge = Callable[["Release"], Judgement]
 
 
+ROWS = ("contributors", "dominance", "epsilon", "p_percent", "residents", "rounding", "smallest_count")
+"""Rules about rows and recipes: answered in no time, and most changes that fail, fail one of these."""
+
+
 def judge_by_policy(lab: Lab, policy: str | Path, seed: int) -> Judge:
+    """The share of its rules on privacy that do not pass; at least, where a rule about rows fails: no attack is run."""
+    asked = [rule for rule in Policy.load(policy).rules if rule.rule.concern != UTILITY and not rule.exception]
+    first = [rule for rule in asked if rule.name in ROWS]
+
     def judge(release: Release) -> Judgement:
+        failing = sum(verdict_of(lab, release, rule, seed) == FAIL for rule in first)
+        if failing:
+            return Judgement(failing / len(asked), safe=False, verdict=FAIL)
         decision = lab.decide(release, policy, seed=seed)
-        rules = decision.rules.filter((pl.col("concern") != "utility") & pl.col("exception").is_null())
-        failing = int((rules["verdict"] != "pass").sum())
+        rules = decision.rules.filter((pl.col("concern") != UTILITY) & pl.col("exception").is_null())
+        failing = int((rules["verdict"] != PASS).sum())
         return Judgement(failing / max(len(rules), 1), safe=not failing, verdict=decision.verdict)
 
     return judge
@@ -47,7 +62,8 @@ def judge_by_risk(lab: Lab, name: str, seed: int) -> Judge:
     if name in attacks.names():
 
         def share(release: Release) -> Judgement:
-            run = lab.attack(release, name, seed=seed)
+            pairing = "optimal" if release.people <= optimal.UP_TO else "greedy"
+            run = lab.attack(release, name, seed=seed, pairing=pairing)
             scores = lab.sql(
                 "select estimate from report.accuracy where run_id = $id and level = 3 order by pairing desc", id=run.id
             )

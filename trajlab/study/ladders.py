@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
 
 from trajlab import protect
+from trajlab.decide.rules.epsilon import Epsilon
 from trajlab.errors import StudyError
 from trajlab.release.making import Settings
 from trajlab.release.slots import slot_seconds
 from trajlab.spatial import inspire
 from trajlab.study.search import Point
+
+if TYPE_CHECKING:
+    from trajlab.decide.policy import PolicyRule
 
 _SUPPRESS, _ROUND = (5, 10, 15, 20), (5,)
 """Thresholds and steps of rounding that are tried unless you say."""
@@ -54,8 +61,17 @@ def build_ladders(
     rounding: Sequence[int] | None,
     eps: Sequence[float] | None,
     unit: str,
+    rules: Sequence[PolicyRule] = (),
+    days: float = math.inf,
 ) -> Ladders:
-    """From the release as it is to the strongest of each kind; what is weaker than it already is, is left out."""
+    """From the release as it is to the strongest of each kind; what is weaker than it already is, is left out.
+
+    What nobody names is what the rules of a policy ask for, where they ask for a threshold, rounding or noise.
+    """
+    if eps is None and (noise := _noise(rules, days)):
+        eps, unit = noise
+    suppress = _thresholds(rules) if suppress is None else suppress
+    rounding = _steps(rules) if rounding is None else rounding
     own = {protect.name_of(one).partition(":")[0]: one for one in protect.load_recipe(settings.protect)}
     own_k, own_base = (
         int(getattr(own[name], word)) if name in own else 0 for name, word in (("suppress", "k"), ("round", "base"))
@@ -79,14 +95,38 @@ def build_ladders(
             *(one for one in (_coarser(settings.index) if index is None else index) if one != settings.index),
         ),
         (settings.slot, *sorted({one for one in longer if one > settings.slot})),
-        (own_k, *sorted({one for one in (suppress if suppress is not None else _SUPPRESS) if one > own_k})),
-        (own_base, *sorted({one for one in (rounding if rounding is not None else _ROUND) if one > own_base})),
+        (own_k, *sorted({one for one in suppress if one > own_k})),
+        (own_base, *sorted({one for one in rounding if one > own_base})),
         (own_eps, *smaller_eps),
         unit,
         tuple(map(protect.name_of, own.values())),
     )
     protect.load_recipe(made.recipe(tuple(places - 1 for places in made.shape)))
     return made
+
+
+def _thresholds(rules: Sequence[PolicyRule]) -> tuple[int, ...]:
+    """The threshold of a policy, half as much again and twice as much; a lower one would be for nothing."""
+    asked = max((ceil(rule.limit) for rule in rules if rule.name in ("contributors", "smallest_count")), default=0)
+    return (asked, asked + ceil(asked / 2), 2 * asked) if asked > 1 else _SUPPRESS
+
+
+def _steps(rules: Sequence[PolicyRule]) -> tuple[int, ...]:
+    asked = max((ceil(rule.limit) for rule in rules if rule.name == "rounding"), default=0)
+    return (asked,) if asked > 1 else _ROUND
+
+
+def _noise(rules: Sequence[PolicyRule], days: float) -> tuple[tuple[float, ...], str] | None:
+    """ε and its unit: of a rule about noise, or where noise may stand in for a threshold.
+
+    What is shorter than a week has no person-week: there, the table is the person's whole part.
+    """
+    asked = [(rule.limit, rule.rule.per) for rule in rules if isinstance(rule.rule, Epsilon)]
+    asked += [(eps, "person-week") for rule in rules if (eps := getattr(rule.rule, "unless_epsilon", 0.0)) > 0]
+    if not asked:
+        return None
+    eps, unit = min(asked)
+    return (eps,), "person" if unit == "person-week" and days < 7 else unit
 
 
 def _coarser(index: str) -> list[str]:

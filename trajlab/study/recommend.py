@@ -9,12 +9,12 @@ most need not be measured. Larger cells and longer slots are all tried: they can
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import json
+import math
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +29,17 @@ from trajlab.study.blur import blur
 from trajlab.study.judges import Judge, Judgement, judge_by_policy, judge_by_risk
 from trajlab.study.ladders import Ladders, build_ladders
 from trajlab.study.population import pin_people
-from trajlab.study.search import Point, is_weaker, search, search_everything
+from trajlab.study.search import Point, least_of, search_cheapest, search_everything, search_frontier
 
 if TYPE_CHECKING:
     from trajlab.lab import Lab
     from trajlab.release import Release
 
 CHEAPEST = 3
+FREE = 2
+"""Cells and slots come first in a point, and along them risk may rise."""
+ALIKE = 0.02
+"""Risks that are no further apart are taken for the same when the frontier is looked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,17 @@ class Recommendation:
     @property
     def frontier(self) -> pl.DataFrame:
         return self.table.filter("not_beaten")
+
+    @property
+    def main_points(self) -> pl.DataFrame:
+        """Of the frontier, from the smallest loss on, each that lowers the risk by enough to be told from the last."""
+        kept: list[int] = []
+        reached = math.inf
+        for place, risk in self.frontier.select("position", "risk").iter_rows():
+            if reached - risk > ALIKE:
+                kept.append(place)
+                reached = risk
+        return self.frontier.filter(pl.col("position").is_in(kept))
 
     @property
     def cheapest(self) -> pl.DataFrame:
@@ -120,61 +135,88 @@ def recommend(
     if policy is not None and risk is not None:
         raise StudyError("a policy says what the risk is: give policy or risk, not both")
     settings = _settings(lab, release)
-    ladders = build_ladders(settings, index, slot, suppress, round, eps, unit)
+    rules = () if policy is None or judge else Policy.load(policy).rules
+    published = lab.published(release)
+    days = published.slots / published.slots_per_day
+    ladders = build_ladders(settings, index, slot, suppress, round, eps, unit, rules, days)
     name = "share of rules on privacy that do not pass" if policy is not None else risk or "xu2017"
     label = None if policy is None else policy if judge else Policy.load(policy).name
     judge = judge or (judge_by_policy(lab, policy, seed) if policy is not None else judge_by_risk(lab, name, seed))
     case = _Case(lab, release, settings, ladders, judge)
-    value = case.is_unsafe if policy is not None else case.risk
-    for first in itertools.product(range(len(ladders.index)), range(len(ladders.slot))):
-        (search_everything if thorough else search)(ladders.shape[2:], partial(_at, value, first))
+    if thorough:
+        search_everything(ladders.shape, case.risk)
+    elif policy is not None:
+        free, chains = ladders.shape[:FREE], ladders.shape[FREE:]
+        search_cheapest(free, chains, case.is_unsafe, case.loss, case.passes, CHEAPEST)
+    else:
+        search_frontier(ladders.shape[:FREE], ladders.shape[FREE:], case.risk, case.loss, within=ALIKE)
     asked = (release, label, name, json.dumps(dataclasses.asdict(ladders), sort_keys=True), seed)
     return _store(lab, case, asked)
 
 
-def _at(value: Callable[[Point], float], first: Point, rest: Point) -> float:
-    return value((*first, *rest))
-
-
 @dataclass
 class _Case:
-    """The changes that were looked at so far."""
+    """The changes that were made and measured so far."""
 
     lab: Lab
     release_id: str
     settings: Settings
     ladders: Ladders
     judge: Judge
-    found: dict[Point, tuple[Release | None, Judgement]] = field(default_factory=dict)
+    made: dict[Point, Release | None] = field(default_factory=dict)
+    losses: dict[Point, float] = field(default_factory=dict)
+    found: dict[Point, Judgement] = field(default_factory=dict)
+
+    def release(self, point: Point) -> Release | None:
+        """The release that a change makes; None where nothing is left to publish."""
+        if point not in self.made:
+            try:
+                self.made[point] = make_release(self.lab._store, self.of(point), self.lab._progress)
+            except ProtectionError as error:
+                if "nothing to publish" not in str(error):
+                    raise
+                self.made[point] = None
+        return self.made[point]
+
+    def loss(self, point: Point) -> float | None:
+        """What a change loses beside the release that nothing protects; None where nothing is left."""
+        release = self.release(point)
+        if release is None:
+            return None
+        if point not in self.losses:
+            self.losses[point] = blur(self.lab._store, release.id, self.finest)
+        return self.losses[point]
+
+    @cached_property
+    def finest(self) -> str:
+        """The release without anything that protects its counts."""
+        return make_release(self.lab._store, dataclasses.replace(self.settings, protect=()), self.lab._progress).id
 
     def risk(self, point: Point) -> float:
         """The risk of one change; a table of which nothing is left, or too little to attack, has none."""
         if point not in self.found:
-            number = len(self.found) + 1
-            self.lab._progress.say(f"change {number}: {', '.join(self.describe(point))}")
-            try:
-                made = make_release(self.lab._store, self.of(point), self.lab._progress)
-            except ProtectionError as error:
-                if "nothing to publish" not in str(error):
-                    raise
-                self.found[point] = None, Judgement(0.0, safe=True)
-            else:
-                self.found[point] = self._judged(point, made)
-        return self.found[point][1].risk
+            self.lab._progress.say(f"change {len(self.found) + 1}: {', '.join(self.describe(point))}")
+            self.found[point] = self._judged(point, self.release(point))
+        return self.found[point].risk
 
-    def _judged(self, point: Point, made: Release) -> tuple[Release | None, Judgement]:
-        """The release and what is found of it; one that an attack cannot use, such as a single cell, is left out."""
-        try:
-            return made, self.judge(made)
-        except ReleaseError:
-            if not any(point):  # the release as it is: whoever asks has to know
-                raise
-            return None, Judgement(0.0, safe=True)
+    def _judged(self, point: Point, made: Release | None) -> Judgement:
+        """What is found of a change; one that an attack cannot use, such as a single cell, is left out."""
+        if made is not None:
+            try:
+                return self.judge(made)
+            except ReleaseError:
+                if not any(point):  # the release as it is: whoever asks has to know
+                    raise
+                self.made[point] = None
+        return Judgement(0.0, safe=True)
 
     def is_unsafe(self, point: Point) -> float:
         """0 where privacy is served, 1 where it is not: what a policy's verdict is searched by."""
         self.risk(point)
-        return 0.0 if self.found[point][1].safe else 1.0
+        return 0.0 if self.found[point].safe else 1.0
+
+    def passes(self, point: Point) -> bool:
+        return self.release(point) is not None and self.found[point].verdict == "pass"
 
     def of(self, point: Point) -> Settings:
         """The settings of the release that a change makes."""
@@ -184,15 +226,6 @@ class _Case:
             slot=self.ladders.slot[point[1]],
             protect=self.ladders.recipe(point),
         )
-
-    def least_that_pass(self) -> list[str]:
-        """Releases that pass, but for those that do more than another one that passes with these cells and slots."""
-        passing = {point: made.id for point, (made, judged) in self.found.items() if made and judged.verdict == "pass"}
-        return [
-            release_id
-            for point, release_id in passing.items()
-            if not any(other != point and other[:2] == point[:2] and is_weaker(other, point) for other in passing)
-        ]
 
     def describe(self, point: Point) -> list[str]:
         settings = self.of(point)
@@ -204,13 +237,11 @@ def _store(lab: Lab, case: _Case, asked: tuple[Any, ...]) -> Recommendation:
 
     store = lab._store
     recommendation_id = "a" + digest(*asked)
-    finest = dataclasses.replace(case.settings, protect=())
-    finer_id = make_release(store, finest, lab._progress).id
     rows = []
-    for point, (release, judged) in case.found.items():
+    for point, judged in case.found.items():
+        release, settings = case.release(point), case.of(point)
         if release is None:
             continue
-        settings = case.of(point)
         rows.append(
             {
                 "recommendation_id": recommendation_id,
@@ -219,13 +250,13 @@ def _store(lab: Lab, case: _Case, asked: tuple[Any, ...]) -> Recommendation:
                 "slot_minutes": settings.slot / 60,
                 "recipe": " ".join(settings.protect),
                 "risk": judged.risk,
-                "loss": blur(store, release.id, finer_id),
+                "loss": case.loss(point),
                 "verdict": judged.verdict,
                 "command": _command(settings),
             }
         )
     table = pl.DataFrame(rows, schema_overrides={"verdict": pl.String}).sort("loss", "risk", "release_id")
-    least = case.least_that_pass()
+    least = [one.id for point in least_of(case.found, case.passes, FREE) if (one := case.release(point))]
     passing = table.filter(pl.col("release_id").is_in(least))["release_id"].to_list()[:CHEAPEST]
     places = {release_id: place for place, release_id in enumerate(passing, start=1)}
     table = table.with_columns(
