@@ -192,8 +192,8 @@ def plain(visits: pd.DataFrame, text: str, rows: pl.DataFrame, some: int) -> tup
     counted, risks = timed(with_counters, every)
     assert first == risks[:some]
     told = rows.filter(pl.col("trace") == person)
-    assert max(risks) == told["risk"][0]
-    assert abs(sum(risks) / len(risks) - told["mean_risk"][0]) < 1e-12
+    assert max(risks) == told["pick_chance"][0]
+    assert abs(sum(risks) / len(risks) - told["mean_pick_chance"][0]) < 1e-12
     return framed, counted
 
 

@@ -108,8 +108,9 @@ def measure(file: Path, knowledge: str, memory_limit: str) -> dict[str, object]:
         base, began = _peak(), time.perf_counter()
         risk = lab.risk(release, knowledge)
         seconds, peak = time.perf_counter() - began, _peak()
-        rows = "select trace, known, k, found, risk, mean_risk, combinations from metrics.anonymity where risk_id = $id"
-        answer = lab.sql(f"{rows} order by trace", id=risk.id).write_csv()
+        columns = "trace, known, k, found, pick_chance, mean_pick_chance, combinations"
+        rows = f"select {columns} from metrics.anonymity where risk_id = $id order by trace"
+        answer = lab.sql(rows, id=risk.id).write_csv()
         visits = lab.sql("select sum(visits)::bigint from study.traces").item()
     digest = hashlib.sha256(answer.encode()).hexdigest()[:12]
     return {"seconds": seconds, "base": base, "peak": peak, "answer": digest, "visits": visits}

@@ -117,7 +117,7 @@ def of_tuscany(lab: tl.Lab, text: str) -> list[dict]:
 @pytest.mark.parametrize("text", DOCUMENTED)
 def test_the_documented_risks_of_scikit_mobility_come_out_to_the_last_digit(tuscany, text):
     answer = of_tuscany(tuscany, text)
-    assert [row["risk"] for row in answer] == DOCUMENTED[text]
+    assert [row["pick_chance"] for row in answer] == DOCUMENTED[text]
     assert [row["k"] for row in answer] == [round(1 / risk) for risk in DOCUMENTED[text]]
     assert all(row["found"] for row in answer)
 
@@ -126,7 +126,7 @@ def test_the_documented_risks_of_scikit_mobility_come_out_to_the_last_digit(tusc
 def test_the_mean_is_that_of_the_documented_instances(tuscany, text):
     for row, instances in zip(of_tuscany(tuscany, text), DOCUMENTED_INSTANCES[text], strict=False):
         assert row["combinations"] == len(instances)
-        assert row["mean_risk"] == pytest.approx(sum(instances) / len(instances), rel=1e-15)
+        assert row["mean_pick_chance"] == pytest.approx(sum(instances) / len(instances), rel=1e-15)
 
 
 def test_home_and_work_are_the_two_places_visited_most(tuscany):
@@ -195,8 +195,8 @@ def oracle(text: str, known: dict, searched: dict, own: dict) -> dict[int, dict]
             "known": min(most, len(mine)),
             "k": min(found_k) if found_k else min(all_k),
             "found": bool(found_k),
-            "risk": float(max(risks)),
-            "mean_risk": pytest.approx(float(sum(risks) / len(risks)), rel=1e-14),
+            "pick_chance": float(max(risks)),
+            "mean_pick_chance": pytest.approx(float(sum(risks) / len(risks)), rel=1e-14),
             "combinations": len(risks),
         }
     return answer
@@ -307,13 +307,13 @@ def test_above_the_limit_the_maximum_is_the_same_and_the_mean_is_not_given(text,
         patch.setattr(combining, "AT_ONCE", 2)
         pruned = answers(store, own, text, limit=1)
     for person, row in pruned.items():
-        if row["mean_risk"] is not None:
+        if row["mean_pick_chance"] is not None:
             assert row["combinations"] == 1 or row == everything[person]
-    assert any(row["mean_risk"] is None for row in pruned.values()) or all(
+    assert any(row["mean_pick_chance"] is None for row in pruned.values()) or all(
         row == everything[p] for p, row in pruned.items()
     )
     for person in known:
-        assert {**pruned[person], "mean_risk": 0} == {**everything[person], "mean_risk": 0}
+        assert {**pruned[person], "mean_pick_chance": 0} == {**everything[person], "mean_pick_chance": 0}
 
 
 @pytest.mark.parametrize("text", ["locations:3", "sequence:3", "time:2:day", "proportion:3:0.3"])
@@ -357,7 +357,14 @@ def test_somebody_without_a_visit_might_be_anybody():
     store = lab_of({1: [(0, 5, 1)], 2: [(0, 5, 1)], 3: []})
     for text in ("locations:1", "sequence:1", "unique:1", "frequency:1:0.5", "homework"):
         row = answers(store, {1: 1, 2: 2, 3: 3}, text)[3]
-        assert row == {"known": 0, "k": 3, "found": True, "risk": 1 / 3, "mean_risk": 1 / 3, "combinations": 1}
+        assert row == {
+            "known": 0,
+            "k": 3,
+            "found": True,
+            "pick_chance": 1 / 3,
+            "mean_pick_chance": 1 / 3,
+            "combinations": 1,
+        }
 
 
 def test_two_alike_with_more_combinations_than_the_limit_are_known_to_be_two_without_a_search():
@@ -368,7 +375,7 @@ def test_two_alike_with_more_combinations_than_the_limit_are_known_to_be_two_wit
         store = lab_of({1: alike, 2: alike, 3: alike[:60]})
         rows = answers(store, {1: 1, 2: 2, 3: 3}, "locations:6")
     assert [rows[who]["k"] for who in (1, 2, 3)] == [2, 2, 3]
-    assert rows[1]["mean_risk"] is None
+    assert rows[1]["mean_pick_chance"] is None
     assert rows[1]["combinations"] == 3_652_745_460
 
 

@@ -10,7 +10,7 @@ import trajlab as tl
 from trajlab.risk.crowds import states, walking
 
 ANSWER = """
-select trace, known, k, found, risk, mean_risk, combinations
+select trace, known, k, found, pick_chance, mean_pick_chance, combinations
 from metrics.anonymity
 where risk_id = $id
 order by trace

@@ -68,6 +68,16 @@ def test_the_older_lab_answers_as_before_and_goes_on(older, read_only):
             assert lab.risk(release_id, "points:2").people == 6
 
 
+def test_a_view_that_nobody_reads_any_more_is_dropped(older):
+    name = schema.REMOVED_VIEWS[0]
+    with duckdb.connect(str(older)) as con:
+        con.execute(f"create or replace view {name} as select 1 as gone")
+    with tl.open(older) as lab:
+        left = lab.sql("select schema_name || '.' || view_name as name from duckdb_views() where not internal")
+        assert name not in left["name"].to_list()
+        assert "report.people_by_cell" in left["name"].to_list()
+
+
 def test_the_page_of_the_older_lab_is_written(older, tmp_path):
     with tl.open(older) as lab:
         page = lab.report(tmp_path / "report.html")

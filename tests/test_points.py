@@ -111,7 +111,7 @@ def check(answers: dict, points: dict, known: dict, searched: dict, own: dict, c
         assert set(told) <= set(theirs)
         assert row["k"] == len(fits)
         assert row["found"] == (own.get(trace) in fits)
-        assert row["risk"] == row["mean_risk"] == (1 / len(fits) if row["found"] else 0.0)
+        assert row["pick_chance"] == row["mean_pick_chance"] == (1 / len(fits) if row["found"] else 0.0)
         assert row["combinations"] == 1
 
 
@@ -172,7 +172,7 @@ def test_whoever_knows_one_point_more_never_has_a_lower_risk(kind, traces):
     steps = [asked(f"{kind}:{count}", traces) for count in range(1, most(traces) + 1)]
     for (fewer, some), (more, all_of_them) in itertools.pairwise(steps):
         for trace in traces:
-            assert more[trace]["risk"] >= fewer[trace]["risk"]
+            assert more[trace]["pick_chance"] >= fewer[trace]["pick_chance"]
             assert all_of_them[trace][: len(some[trace])] == some[trace]
 
 
@@ -198,7 +198,7 @@ def test_short_people_are_known_by_all_they_have_or_not_looked_for(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_somebody_without_points_could_be_anybody(kind):
     answers, points = asked(f"{kind}:1", {1: [(0, 5)], 2: [], 3: [(0, 5)], 4: [(1, 5)]})
-    assert (answers[2]["known"], answers[2]["k"], answers[2]["found"], answers[2]["risk"]) == (0, 4, True, 0.25)
+    assert (answers[2]["known"], answers[2]["k"], answers[2]["found"], answers[2]["pick_chance"]) == (0, 4, True, 0.25)
     assert 2 not in points
     assert answers[1]["k"] == 2
 

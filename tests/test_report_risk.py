@@ -131,7 +131,7 @@ def most_exposing(lab: tl.Lab, page: str, title: str, kind: str) -> str:
     (risk_id,) = re.findall(r"risk_id = '(\w+)'", Page(figure).text)
     shares = lab.sql(
         "select risk_id, estimate from metrics.risk where scope = 'all' and metric = 'unique_share' "
-        "and risk_id in (select risk_id from metrics.exposure where kind = $kind)",
+        "and risk_id in (select risk_id from metrics.exposure where exposed_by = $kind)",
         kind=kind,
     )
     assert dict(shares.iter_rows())[risk_id] == max(shares["estimate"])
@@ -143,7 +143,7 @@ def test_the_map_counts_the_people_singled_out_in_each_cell(city: Path, page: st
         cells = lab.sql(
             "select label, people, singled_out from metrics.exposure join study.risk using (risk_id) "
             "join counts.release using (release_id) join grid.cell using (index_id, cell) "
-            "where kind = 'cell' and singled_out > 0 and risk_id = $risk_id",
+            "where exposed_by = 'cell' and singled_out > 0 and risk_id = $risk_id",
             risk_id=most_exposing(lab, page, "Cells that give people away", "cell"),
         )
     told = Page(section(page)).text
@@ -183,7 +183,7 @@ def test_hours_add_up_the_slots_that_begin_in_them(city: Path, page: str) -> Non
     with tl.open(city, read_only=True) as lab:
         hours = lab.sql(
             "select slot % 24 as hour, sum(singled_out) / sum(people) as share from metrics.exposure "
-            "where kind = 'slot' and risk_id = $risk_id group by hour",
+            "where exposed_by = 'slot' and risk_id = $risk_id group by hour",
             risk_id=most_exposing(lab, page, "Hours that give people away", "slot"),
         )
     told = Page(section(page)).text

@@ -61,7 +61,7 @@ def test_every_size_slot_and_lesson_is_in_its_tables(term, page):
     for name, chance in (
         term.sql(
             "select slot.name, score.chance from metrics.leak_by_slot as score join study.leak as leak using (leak_id, min_k) "
-            "join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number "
+            "join slots.timetable as slot on slot.schedule_id = leak.known_schedule_id and slot.number = score.number "
             "where leak.points = 3"
         )
     ).iter_rows():

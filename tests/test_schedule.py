@@ -228,10 +228,10 @@ def test_recovered_tracks_are_searched_for_what_is_true_of_people(campus):
     leak = lab.schedule(made.timetable, run, points=1, min_k=2)
     known = lab.schedule(made.timetable, release, points=1, min_k=2, basis="slots")
     assert leak.schedule_id == known.schedule_id
-    ((known_id, searched_id),) = lab.sql(
-        "select known_id, searched_id from study.leak where leak_id = $id", id=leak.id
+    ((known_schedule_id, searched_schedule_id),) = lab.sql(
+        "select known_schedule_id, searched_schedule_id from study.leak where leak_id = $id", id=leak.id
     ).rows()
-    assert known_id != searched_id
+    assert known_schedule_id != searched_schedule_id
     habits = "select trace, habit_slots from metrics.person_leak where leak_id = $id order by trace"
     assert lab.sql(habits, id=leak.id).equals(lab.sql(habits, id=known.id))
     query = """
@@ -244,7 +244,7 @@ def test_recovered_tracks_are_searched_for_what_is_true_of_people(campus):
         where person.leak_id = $id and habit.number > 0
         group by all
     """
-    rows = lab.sql(query, id=leak.id, known=known_id)
+    rows = lab.sql(query, id=leak.id, known=known_schedule_id)
     assert len(rows) > 10
     assert (rows["sensitive_slots"] == rows["obvious"]).all()
     sizes = lab.sql("select k from metrics.anonymity where risk_id = $id", id=leak.risk_id)["k"]

@@ -70,7 +70,9 @@ def asked(store: Store, known: Traces, searched: Traces, text: str, **given: obj
 
 
 def answers(store: Store, risk_id: str) -> dict[int, tuple[int, int, bool, float]]:
-    found = store.rows("select trace, known, k, found, risk from metrics.anonymity where risk_id = $id", id=risk_id)
+    found = store.rows(
+        "select trace, known, k, found, pick_chance from metrics.anonymity where risk_id = $id", id=risk_id
+    )
     return {trace: tuple(rest) for trace, *rest in found}
 
 
@@ -378,7 +380,8 @@ def test_a_place_or_a_slot_exposes_those_who_are_singled_out_by_it(store, people
         alone = sum(people[trace - 1][1:] == (1, True) for trace in traces)
         expected[key] = (len(traces), alone, alone / len(traces))
     rows = store.rows(
-        "select kind, cell, slot, people, singled_out, share from metrics.exposure where risk_id = $id", id=risk_id
+        "select exposed_by, cell, slot, people, singled_out, share from metrics.exposure where risk_id = $id",
+        id=risk_id,
     )
     assert {row[:3]: row[3:] for row in rows} == expected
 

@@ -22,8 +22,10 @@ FORMAT = 1
 RENAMED: dict[str, dict[str, str]] = {
     "attacks.step": {"stage": "phase"},
     "grid.cell": {"parent": "parent_cell"},
+    "metrics.anonymity": {"risk": "pick_chance", "mean_risk": "mean_pick_chance"},
     "metrics.crowd_slot": {"appear": "appearances"},
     "metrics.error_cdf": {"points": "positions"},
+    "metrics.exposure": {"kind": "exposed_by"},
     "metrics.extraction": {"found": "usual_places", "kept": "habits", "kept_matched": "habits_matched"},
     "metrics.habit": {"kept": "is_habit"},
     "metrics.leak_curve": {"value": "threshold"},
@@ -36,12 +38,16 @@ RENAMED: dict[str, dict[str, str]] = {
     "report.summary": {"flows": "flow_counts", "observed": "observed_share"},
     "slots.person": {"observed": "observed_slots"},
     "slots.week": {"starts": "first_day"},
+    "study.leak": {"known_id": "known_schedule_id", "searched_id": "searched_schedule_id"},
     "study.note": {"about": "subject"},
     "study.od": {"pareto": "pareto_share"},
     "study.secret": {"value": "secret"},
     "study.tradeoff_step": {"zones": "zones_name"},
 }
 """Columns that had another name in an older version: {table: {old name: new name}}."""
+
+REMOVED_VIEWS = ("report.counts_by_cell", "report.proved_steps")
+"""What an older lab has and nobody reads any more: report.people_by_cell and report.matching_proof say the same."""
 
 COMPUTED: dict[str, dict[str, str]] = {
     "counts.release": {"recipe": "''"},
@@ -178,6 +184,8 @@ def _create_relations(engine: Engine, there: Collection[str] = ()) -> None:
     with engine.transaction():
         for schema in dict.fromkeys(query.table.partition(".")[0] for query in catalogue().values()):
             engine.execute(f"create schema if not exists {schema}")
+        for view in REMOVED_VIEWS if there else ():
+            engine.execute(f"drop view if exists {view}")
         for query in tables:
             engine.execute(f"create table {query.table} ({query.ddl})")
             write_comments(engine, query)

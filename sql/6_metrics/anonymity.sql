@@ -6,18 +6,18 @@
 -- whether the person's own is among them, and without it there is no risk.
 --
 -- Where the adversary may know any of several combinations (the adversaries of
--- scikit-mobility), k is the smallest set that one of them leaves, `risk` belongs to it, and
--- `mean_risk` is the mean over all combinations.
+-- scikit-mobility), k is the smallest set that one of them leaves, `pick_chance` belongs to it, and
+-- `mean_pick_chance` is the mean over all combinations.
 --
 -- grain:      risk_id, trace
 -- written by: trajlab.risk.run
 -- columns:
---   risk_id       VARCHAR  the question, see study.risk
---   trace         INTEGER  the trace looked for, see metrics.target
---   known         INTEGER  how many points, places or visits were known
---   k             BIGINT   traces that fit
---   found         BOOLEAN  whether the person's own trace is one of them
---   risk          DOUBLE   chance to pick the right one: 1 / k when found, else 0
---   mean_risk     DOUBLE   mean of it over all combinations; the same as risk where only one thing is known;
---                          null where not all combinations were looked at
---   combinations  BIGINT   combinations of what may be known; 1 where only one thing is
+--   risk_id           VARCHAR  the question, see study.risk
+--   trace             INTEGER  the trace looked for, see metrics.target
+--   known             INTEGER  how many points, places or visits were known
+--   k                 BIGINT   traces that fit
+--   found             BOOLEAN  whether the person's own trace is one of them
+--   pick_chance       DOUBLE   chance to pick the right one: 1 / k when found, else 0
+--   mean_pick_chance  DOUBLE   mean of it over all combinations; the same as pick_chance where only one thing is known;
+--                              null where not all combinations were looked at
+--   combinations      BIGINT   combinations of what may be known; 1 where only one thing is

@@ -10,7 +10,7 @@
 --
 -- grain:   leak_id, block, crowd, number
 -- reads:   metrics.crowd, metrics.known_point, metrics.habit, slots.visit, slots.timetable
--- params:  leak_id, block, risk_id, searched_traces, searched_id, keep
+-- params:  leak_id, block, risk_id, searched_traces, searched_schedule_id, keep
 -- shards by: risk_id
 -- columns:
 --   leak_id      VARCHAR  the question, see study.leak
@@ -76,7 +76,7 @@ tally as (
         sum(case when habit.is_habit then 1 else 0 end)::bigint as members
     from member
     join metrics.habit as habit on habit.trace = member.trace
-    where habit.schedule_id = $searched_id and habit.keep = $keep
+    where habit.schedule_id = $searched_schedule_id and habit.keep = $keep
     group by member.crowd, habit.number, habit.cell
 ),
 
@@ -140,4 +140,4 @@ select
     ) as effective
 from beside_none as set
 join with_places as place on place.crowd = set.crowd and place.number = set.number
-left join slots.timetable as slot on slot.schedule_id = $searched_id and slot.number = set.number
+left join slots.timetable as slot on slot.schedule_id = $searched_schedule_id and slot.number = set.number

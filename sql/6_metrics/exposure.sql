@@ -4,13 +4,13 @@
 -- each is known, and how many of those are singled out, found and alone. Questions about top
 -- locations have no slots; questions about combinations have neither and no rows.
 --
--- grain:   risk_id, kind, cell, slot
+-- grain:   risk_id, exposed_by, cell, slot
 -- reads:   metrics.known_point, metrics.anonymity
 -- params:  risk_id
 -- shards by: risk_id
 -- columns:
 --   risk_id      VARCHAR  the question, see study.risk
---   kind         VARCHAR  cell or slot
+--   exposed_by   VARCHAR  cell or slot
 --   cell         UBIGINT  the cell, see grid.cell; null for a slot
 --   slot         INTEGER  the slot of the release; null for a cell
 --   people       BIGINT   people of whom it is known
@@ -29,21 +29,21 @@ with known as (
 ),
 
 known_once as (
-    select distinct 'cell' as kind, trace, cell, null::integer as slot, singled_out
+    select distinct 'cell' as exposed_by, trace, cell, null::integer as slot, singled_out
     from known
     union all
-    select distinct 'slot' as kind, trace, null::ubigint as cell, slot, singled_out
+    select distinct 'slot' as exposed_by, trace, null::ubigint as cell, slot, singled_out
     from known
     where slot is not null
 )
 
 select
     $risk_id as risk_id,
-    kind,
+    exposed_by,
     cell,
     slot,
     count(*) as people,
     sum(singled_out)::bigint as singled_out,
     sum(singled_out) / count(*)::double as share
 from known_once
-group by kind, cell, slot
+group by exposed_by, cell, slot

@@ -6,7 +6,7 @@
 --
 -- grain:   leak_id, number
 -- reads:   records.lesson, metrics.habit, slots.timetable, slots.trace, grid.cell
--- params:  leak_id, known_id, known_traces, index_id, keep
+-- params:  leak_id, known_schedule_id, known_traces, index_id, keep
 -- shards by: none
 -- columns:
 --   leak_id         VARCHAR  the question, see study.leak
@@ -31,7 +31,7 @@ slot as (
         split_part(begins, ':', 1)::integer * 60 + split_part(begins, ':', 2)::integer as begins,
         split_part(ends, ':', 1)::integer * 60 + split_part(ends, ':', 2)::integer as ends
     from slots.timetable
-    where schedule_id = $known_id
+    where schedule_id = $known_schedule_id
 ),
 
 truth as (
@@ -45,7 +45,7 @@ usual as (
     select habit.trace, habit.number, habit.cell, habit.is_habit
     from metrics.habit as habit
     where
-        habit.schedule_id = $known_id
+        habit.schedule_id = $known_schedule_id
         and habit.keep = $keep
         and habit.number > 0
         and habit.trace in (select trace from taught)

@@ -2,7 +2,7 @@
 --
 -- grain:   leak_id, min_k, number
 -- reads:   metrics.person_leak, metrics.crowd, metrics.crowd_slot, metrics.habit, slots.timetable
--- params:  leak_id, known_id, asked_k, keep
+-- params:  leak_id, known_schedule_id, asked_k, keep
 -- shards by: leak_id
 -- columns:
 --   leak_id    VARCHAR  the question, see study.leak
@@ -30,13 +30,13 @@ measured as (
 slot as (
     select number
     from slots.timetable
-    where schedule_id = $known_id
+    where schedule_id = $known_schedule_id
 ),
 
 habit as (
     select trace, number, cell
     from metrics.habit
-    where schedule_id = $known_id and keep = $keep and is_habit and number > 0
+    where schedule_id = $known_schedule_id and keep = $keep and is_habit and number > 0
 )
 
 select

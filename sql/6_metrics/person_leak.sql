@@ -9,7 +9,7 @@
 --
 -- grain:   leak_id, trace
 -- reads:   metrics.target, metrics.anonymity, metrics.crowd, metrics.crowd_slot, metrics.habit, slots.timetable
--- params:  leak_id, risk_id, known_id, keep
+-- params:  leak_id, risk_id, known_schedule_id, keep
 -- shards by: person
 -- columns:
 --   leak_id          VARCHAR  the question, see study.leak
@@ -32,7 +32,7 @@
 with timetable as (
     select count(*) as slots
     from slots.timetable
-    where schedule_id = $known_id
+    where schedule_id = $known_schedule_id
 ),
 
 looked_for as (
@@ -46,7 +46,7 @@ looked_for as (
 habit as (
     select trace, number, cell
     from metrics.habit
-    where schedule_id = $known_id and keep = $keep and is_habit and number > 0
+    where schedule_id = $known_schedule_id and keep = $keep and is_habit and number > 0
 ),
 
 habits_of_person as (

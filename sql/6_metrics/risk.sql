@@ -14,7 +14,7 @@
 --   at_most_k          share of people with k <= level
 --   k_percentile       the k that level % of people do not exceed: that of the person at rank
 --                      ceil(people * level / 100); null where that person is not at risk
---   mean_risk          mean of the chance to pick the right trace (`risk` in metrics.anonymity)
+--   mean_risk          mean of the chance to pick the right trace (`pick_chance` in metrics.anonymity)
 --   worst_decile_risk  the same over the tenth of people, rounded up, with the highest
 -- Intervals are 95 %: Wilson's for shares, normal for means, cut at 0 and 1. That of the worst tenth
 -- has the variance of what exceeds the tenth's lowest risk, divided by the tenth. That of a
@@ -41,7 +41,7 @@ with answer as (
     select
         target.frequent,
         case when anonymity.found then anonymity.k end as k,
-        anonymity.risk::decimal(18, 15) as risk
+        anonymity.pick_chance::decimal(18, 15) as risk
     from metrics.target as target
     join metrics.anonymity as anonymity on anonymity.risk_id = target.risk_id and anonymity.trace = target.trace
     where target.risk_id = $risk_id

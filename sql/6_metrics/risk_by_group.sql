@@ -24,7 +24,7 @@ with member as (
         trait.trait,
         trait.value,
         case when anonymity.found then anonymity.k end as k,
-        anonymity.risk::decimal(18, 15) as risk
+        anonymity.pick_chance::decimal(18, 15) as risk
     from metrics.target as target
     join metrics.anonymity as anonymity on anonymity.risk_id = target.risk_id and anonymity.trace = target.trace
     join records.trait as trait on trait.person = target.person

@@ -38,6 +38,6 @@ select
 from metrics.crowd_slot as crowd
 join study.leak as leak using (leak_id)
 join counts.release as release using (release_id)
-join slots.timetable as slot on slot.schedule_id = leak.searched_id and slot.number = crowd.number
+join slots.timetable as slot on slot.schedule_id = leak.searched_schedule_id and slot.number = crowd.number
 left join grid.cell as likely on likely.index_id = release.index_id and likely.cell = crowd.likely_cell
 left join grid.cell as guess on guess.index_id = release.index_id and guess.cell = crowd.common_cell

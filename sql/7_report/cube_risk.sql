@@ -8,21 +8,21 @@
 -- shards by: cube_id
 -- view:    yes
 -- columns:
---   cube_id            VARCHAR  the cube, see study.cube
---   attribute          VARCHAR  what people are divided by: home:<index>, or a column of the people table
---   knowledge          VARCHAR  what is known, with every setting: top:2:ordered:0.1, points:4:all
---   basis              VARCHAR  what counts as a visit of the traces searched, see study.traces
---   seed               BIGINT   seed of what is drawn at random
---   scope              VARCHAR  group, or all of them together
---   value              VARCHAR  the group: the home area, or the value of the column; null for all
---   groups             BIGINT   groups in the scope
---   people             BIGINT   people looked for
---   unique_share       DOUBLE   share of them singled out within their group
---   low                DOUBLE   lower end of its 95 % interval, Wilson's
---   high               DOUBLE   upper end of its 95 % interval
---   mean_risk          DOUBLE   mean of the chance to pick the right trace within their group
---   everybody_share    DOUBLE   share of the same people singled out among everybody
---   everybody_risk     DOUBLE   mean of their chance to be picked among everybody
+--   cube_id          VARCHAR  the cube, see study.cube
+--   attribute        VARCHAR  what people are divided by: home:<index>, or a column of the people table
+--   knowledge        VARCHAR  what is known, with every setting: top:2:ordered:0.1, points:4:all
+--   basis            VARCHAR  what counts as a visit of the traces searched, see study.traces
+--   seed             BIGINT   seed of what is drawn at random
+--   scope            VARCHAR  group, or all of them together
+--   value            VARCHAR  the group: the home area, or the value of the column; null for all
+--   groups           BIGINT   groups in the scope
+--   people           BIGINT   people looked for
+--   unique_share     DOUBLE   share of them singled out within their group
+--   low              DOUBLE   lower end of its 95 % interval, Wilson's
+--   high             DOUBLE   upper end of its 95 % interval
+--   mean_risk        DOUBLE   mean of the chance to pick the right trace within their group
+--   everybody_share  DOUBLE   share of the same people singled out among everybody
+--   everybody_risk   DOUBLE   mean of their chance to be picked among everybody
 
 with person as (
     select
@@ -32,9 +32,9 @@ with person as (
         asked.seed,
         asked.value,
         case when within.found and within.k = 1 then 1 else 0 end as is_unique,
-        within.risk::decimal(18, 15) as risk,
+        within.pick_chance::decimal(18, 15) as risk,
         case when among.found and among.k = 1 then 1 else 0 end as is_unique_among,
-        among.risk::decimal(18, 15) as risk_among
+        among.pick_chance::decimal(18, 15) as risk_among
     from study.cube_risk as asked
     join metrics.target as target on target.risk_id = asked.risk_id
     join metrics.anonymity as within on within.risk_id = target.risk_id and within.trace = target.trace

@@ -34,4 +34,4 @@ join study.risk as asked on asked.risk_id = exposure.risk_id
 join counts.release as release on release.release_id = asked.release_id
 left join grid.index as index on index.index_id = release.index_id
 left join grid.cell as cell on cell.index_id = release.index_id and cell.cell = exposure.cell
-where exposure.kind = 'cell' and exposure.singled_out > 0
+where exposure.exposed_by = 'cell' and exposure.singled_out > 0

@@ -25,7 +25,7 @@ with placed as (
     from metrics.exposure as exposure
     join study.risk as asked on asked.risk_id = exposure.risk_id
     join counts.release as release on release.release_id = asked.release_id
-    where exposure.kind = 'slot'
+    where exposure.exposed_by = 'slot'
 )
 
 select

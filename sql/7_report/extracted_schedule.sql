@@ -27,4 +27,4 @@ select
     score.habits_matched
 from metrics.extraction as score
 join study.leak as leak on leak.leak_id = score.leak_id
-left join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number
+left join slots.timetable as slot on slot.schedule_id = leak.known_schedule_id and slot.number = score.number

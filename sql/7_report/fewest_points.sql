@@ -27,5 +27,5 @@ from report.plain_risk as asked
 join metrics.target as target using (risk_id)
 join metrics.anonymity as answer using (risk_id, trace)
 join records.person as person using (person)
-where asked.kind = 'points' and asked.protection = 'none'
+where asked.knowledge_kind = 'points' and asked.protection = 'none'
 group by asked.release_id, target.person, person.uid

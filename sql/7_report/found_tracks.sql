@@ -30,7 +30,7 @@ with searched as (
         avg(case when answer.found and answer.k = 1 then 1.0 else 0.0 end) as finds_alone
     from report.adversary as asked
     join metrics.anonymity as answer using (risk_id)
-    where asked.kind = 'top' and asked.run_id is not null
+    where asked.knowledge_kind = 'top' and asked.run_id is not null
     group by asked.risk_id, asked.run_id, asked.known, asked.sequence
 )
 

@@ -15,6 +15,9 @@
 --   matchings        BIGINT   matchings of that phase
 --   cost             DOUBLE   sum of what they cost
 --   proven_at_least  DOUBLE   sum of what no matching costs less than
+--   proved           BIGINT   matchings with a gap below a thousandth: what breaking ties leaves, tiny and not 0
+--   most_off         DOUBLE   what a better matching could save at most: metres for nights and days, bits for links
+--   rounds           INTEGER  most rounds that a matching took
 --   largest_gap      DOUBLE   the largest gap of any of them, as a share of its cost
 
 with proven as (
@@ -24,6 +27,9 @@ with proven as (
         count(*) as matchings,
         sum(cost) as cost,
         sum(bound) as proven_at_least,
+        count(*) filter (gap < 0.001) as proved,
+        max(cost - bound) as most_off,
+        max(rounds) as rounds,
         max(gap) as largest_gap
     from attacks.step
     group by run_id, phase
@@ -37,6 +43,9 @@ select
     proven.matchings,
     proven.cost,
     proven.proven_at_least,
+    proven.proved,
+    proven.most_off,
+    proven.rounds,
     proven.largest_gap
 from proven
 join report.attack_run as run on run.run_id = proven.run_id

@@ -10,7 +10,8 @@
 --   release_id             VARCHAR  the release
 --   cell                   UBIGINT  the cell, see grid.cell
 --   label                  VARCHAR  what people call the cell
---   mean_people            DOUBLE   sum of the cell's published counts / slots of the release
+--   person_slots           BIGINT   sum of the cell's published counts
+--   mean_people            DOUBLE   person_slots / slots of the release
 --   largest_count          BIGINT   its largest published count
 --   published_slots        BIGINT   slots in which it has a published count
 --   slots_with_one_person  BIGINT   those of them in which the count is one
@@ -35,6 +36,7 @@ select
     published.release_id,
     published.cell,
     cell.label,
+    published.person_slots,
     published.person_slots / release.slots::double as mean_people,
     published.largest_count,
     published.published_slots,

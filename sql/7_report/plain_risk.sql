@@ -10,7 +10,7 @@
 --   risk_id          VARCHAR  the question, see report.adversary
 --   release_id       VARCHAR  the release it is about
 --   knowledge        VARCHAR  what the adversary knows
---   kind             VARCHAR  kind of knowledge: top, points and so on
+--   knowledge_kind   VARCHAR  kind of knowledge: top, points and so on
 --   known            INTEGER  how much of it as a number, where it is one
 --   sequence         VARCHAR  ordered or unordered, of top places
 --   protection       VARCHAR  none, or what was done to the traces searched

@@ -50,8 +50,8 @@ with score as (
 exposing as (
     select
         risk_id,
-        count(*) filter (kind = 'cell') as cells,
-        count(*) filter (kind = 'slot') as slots
+        count(*) filter (exposed_by = 'cell') as cells,
+        count(*) filter (exposed_by = 'slot') as slots
     from metrics.exposure
     group by risk_id
 )

@@ -30,7 +30,7 @@ select
     release.min_count,
     release.slot_seconds / 60.0::double as slot_minutes,
     cell_size.km2,
-    case asked.kind when 'top' then asked.unique_frequent else asked.unique_share end as unique_share
+    case asked.knowledge_kind when 'top' then asked.unique_frequent else asked.unique_share end as unique_share
 from report.plain_risk as asked
 join counts.release as release using (release_id)
 join cell_size using (index_id)

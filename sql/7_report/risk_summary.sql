@@ -1,7 +1,8 @@
 -- report.risk_summary: every answer of `lab.risk` in one line: how many people are unique, and how small crowds are.
 --
--- Frequent people have at least one record a day on average; unique_of_all counts the infrequent as not at
--- risk.
+-- As the papers do: of frequent people too, with at least one record a day on average, and the crowds of the worst.
+-- unique_of_all counts the infrequent as not at risk. report.reidentification has the answers about everybody, with
+-- their intervals, in the order of the page.
 --
 -- grain:   risk_id
 -- reads:   metrics.risk, report.adversary
@@ -11,7 +12,7 @@
 --   risk_id          VARCHAR  the question, see report.adversary
 --   release_id       VARCHAR  the release it is about
 --   knowledge        VARCHAR  what the adversary knows
---   kind             VARCHAR  kind of knowledge: top, points and so on
+--   knowledge_kind   VARCHAR  kind of knowledge: top, points and so on
 --   known            INTEGER  how much of it as a number, where it is one
 --   sequence         VARCHAR  ordered or unordered, of top places
 --   basis            VARCHAR  what the traces searched are made of
@@ -49,7 +50,7 @@ select
     asked.risk_id,
     asked.release_id,
     asked.knowledge,
-    asked.kind,
+    asked.knowledge_kind,
     asked.known,
     asked.sequence,
     asked.basis,

@@ -58,7 +58,7 @@ select
     score.ntr,
     score.effective as effective_schedules
 from study.leak as leak
-join study.schedule as known on known.schedule_id = leak.known_id
+join study.schedule as known on known.schedule_id = leak.known_schedule_id
 join study.risk as risk on risk.risk_id = leak.risk_id
 join study.traces as traces on traces.traces_id = risk.searched_id
 left join study.run as run on run.run_id = traces.run_id

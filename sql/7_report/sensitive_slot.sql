@@ -30,4 +30,4 @@ select
     score.chance
 from metrics.leak_by_slot as score
 join study.leak as leak on leak.leak_id = score.leak_id
-join slots.timetable as slot on slot.schedule_id = leak.known_id and slot.number = score.number
+join slots.timetable as slot on slot.schedule_id = leak.known_schedule_id and slot.number = score.number

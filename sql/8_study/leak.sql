@@ -3,14 +3,14 @@
 -- grain:      leak_id
 -- written by: trajlab.schedule
 -- columns:
---   leak_id      VARCHAR  the question: a digest of everything below but the versions
---   release_id   VARCHAR  the release whose people are looked for
---   risk_id      VARCHAR  the points known of everybody and the size of their sets, see study.risk
---   points       INTEGER  points known: M of ma2017
---   basis        VARCHAR  what counts as a visit of the traces searched, see study.traces
---   about        VARCHAR  traces where true or protected ones are searched; table where an attack recovered them, as in study.risk
---   known_id     VARCHAR  the schedules of the people looked for, see study.schedule
---   searched_id  VARCHAR  the schedules of the traces searched; the same, but for recovered tracks
---   min_k        INTEGER  sets from this size on are what is reported first
---   keep         DOUBLE   a usual place is kept as a habit when it has more than this share of the weeks
---   versions     VARCHAR  JSON: versions of trajlab, DuckDB, polars and numpy
+--   leak_id               VARCHAR  the question: a digest of everything below but the versions
+--   release_id            VARCHAR  the release whose people are looked for
+--   risk_id               VARCHAR  the points known of everybody and the size of their sets, see study.risk
+--   points                INTEGER  points known: M of ma2017
+--   basis                 VARCHAR  what counts as a visit of the traces searched, see study.traces
+--   about                 VARCHAR  traces where true or protected ones are searched; table where an attack recovered them, as in study.risk
+--   known_schedule_id     VARCHAR  the schedules of the people looked for, see study.schedule
+--   searched_schedule_id  VARCHAR  the schedules of the traces searched; the same, but for recovered tracks
+--   min_k                 INTEGER  sets from this size on are what is reported first
+--   keep                  DOUBLE   a usual place is kept as a habit when it has more than this share of the weeks
+--   versions              VARCHAR  JSON: versions of trajlab, DuckDB, polars and numpy

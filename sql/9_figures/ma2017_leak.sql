@@ -15,7 +15,7 @@
 
 select distinct on (leak.release_id) leak.release_id, leak.leak_id, leak.risk_id, leak.min_k, leak.points
 from study.leak as leak
-join study.schedule as known on known.schedule_id = leak.known_id
+join study.schedule as known on known.schedule_id = leak.known_schedule_id
 join study.risk as risk on risk.risk_id = leak.risk_id
 join study.traces as searched on searched.traces_id = risk.searched_id
 order by

@@ -25,5 +25,5 @@ select distinct on (release_id, protection, known)
     end as series_order,
     case protection when 'none' then 'before' else 'windows of ' || split_part(protection, ':', 2) end as series
 from report.adversary
-where kind = 'points' and run_id is null and (protection = 'none' or protection like 'cut:%')
+where knowledge_kind = 'points' and run_id is null and (protection = 'none' or protection like 'cut:%')
 order by release_id, protection, known, basis desc, sample desc nulls first, seed, risk_id

@@ -20,7 +20,7 @@
 with searched as (
     select distinct on (release_id, knowledge) risk_id, release_id, size, sequence
     from report.adversary
-    where kind = 'top' and run_id is null and protection = 'none'
+    where knowledge_kind = 'top' and run_id is null and protection = 'none'
     order by release_id, knowledge, basis = 'records' desc, sample desc nulls first, risk_id
 ),
 

@@ -16,7 +16,7 @@
 with searched as (
     select distinct on (release_id, known) risk_id, release_id, known
     from report.adversary
-    where kind = 'points' and run_id is null and protection = 'none'
+    where knowledge_kind = 'points' and run_id is null and protection = 'none'
     order by release_id, known, basis = 'records' desc, sample desc nulls first, seed, risk_id
 )
 

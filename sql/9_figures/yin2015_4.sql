@@ -32,7 +32,7 @@ searched as (
         asked.risk_id,
         base.release_id,
         stations.metres,
-        asked.kind,
+        asked.knowledge_kind,
         asked.size
     from counts.release as base
     join stations using (slot_seconds, slots)
@@ -40,7 +40,7 @@ searched as (
     where asked.run_id is null
         and asked.protection = 'none'
         and asked.knowledge not like '%unordered%'
-        and asked.kind in ('top', 'points')
+        and asked.knowledge_kind in ('top', 'points')
     order by
         base.release_id,
         stations.metres,
@@ -53,7 +53,7 @@ searched as (
 varied as (
     select *
     from searched
-    qualify count(*) over (partition by release_id, kind, size) > 1
+    qualify count(*) over (partition by release_id, knowledge_kind, size) > 1
 ),
 
 frequent as (
@@ -62,11 +62,11 @@ frequent as (
 
 select
     varied.release_id,
-    case varied.kind when 'top' then '4a' else '4b' end as figure,
+    case varied.knowledge_kind when 'top' then '4a' else '4b' end as figure,
     dense_rank() over (
-        partition by varied.release_id, varied.kind order by length(varied.size), varied.size
+        partition by varied.release_id, varied.knowledge_kind order by length(varied.size), varied.size
     )::integer as series_order,
-    varied.kind || ' ' || varied.size as series,
+    varied.knowledge_kind || ' ' || varied.size as series,
     varied.metres::double as x_value,
     score.estimate,
     score.low,
@@ -75,4 +75,4 @@ from varied
 join metrics.risk as score using (risk_id)
 left join frequent using (risk_id)
 where score.metric = 'unique_share'
-    and score.scope = case when varied.kind = 'top' and frequent.risk_id is not null then 'frequent' else 'all' end
+    and score.scope = case when varied.knowledge_kind = 'top' and frequent.risk_id is not null then 'frequent' else 'all' end

@@ -164,8 +164,8 @@ def test_on_true_traces_everybody_is_found_in_a_crowd_of_at_least_themselves(tex
     for row in answer.values():
         assert 1 <= row["k"] <= len(crowd)
         assert row["found"] is True
-        assert row["risk"] == 1 / row["k"]
-        assert row["mean_risk"] is None or 0 < row["mean_risk"] <= row["risk"] * (1 + 1e-12)
+        assert row["pick_chance"] == 1 / row["k"]
+        assert row["mean_pick_chance"] is None or 0 < row["mean_pick_chance"] <= row["pick_chance"] * (1 + 1e-12)
         assert row["known"] > 0 or row["k"] == len(crowd), "of whom nothing is known might be anybody"
         assert row["combinations"] >= 1
 
@@ -200,7 +200,7 @@ def test_whoever_knows_more_never_has_a_lower_risk(text, crowd):
     fewer, _ = answers(text.format(1), crowd)
     for much in range(2, places(crowd) + 1):
         more, _ = answers(text.format(much), crowd)
-        assert all(more[who]["risk"] >= fewer[who]["risk"] for who in more)
+        assert all(more[who]["pick_chance"] >= fewer[who]["pick_chance"] for who in more)
         assert set(more) <= set(fewer)
         fewer = more
 

@@ -31,9 +31,21 @@ ONE_MEANING = {
     ),
     "found": ("whether the person's own trace is one of those that fit", {"metrics.anonymity"}),
     "kept": ("whether the person is in the release", {"slots.person"}),
+    "kind": ("kind of input", {"records.source", "report.input_by_kind", "report.input_outcome"}),
+    "known_id": ("the traces that something is known from, see study.traces", {"study.risk"}),
+    "mean_risk": (
+        "mean over people of the chance to pick the right trace",
+        {"metrics.risk_by_group", "report.group_risk", "report.reidentification", "report.cube_risk"},
+    ),
     "observed": ("whether records say so", {"slots.position"}),
     "parent": ("name of the larger place or zone", {"records.place", "records.zone"}),
     "part": ("which part of the person's time a trace is", {"slots.trace"}),
+    "pick_chance": ("chance to pick the right trace: 1 / k where it is found, else 0", {"metrics.anonymity"}),
+    "risk": (
+        "what is put against loss: of changes of a release, the better the smaller",
+        {"metrics.tradeoff", "report.tradeoff_point", "metrics.recommendation"},
+    ),
+    "searched_id": ("the traces that are searched, see study.traces", {"study.risk", "report.reidentification"}),
     "stage": ("1 night, 2 day, 3 everything", {"metrics.pair"}),
     "zone": ("the zone, see grid.cell", {"grid.overlap", "metrics.od_zone"}),
 }
@@ -71,6 +83,16 @@ def test_a_renamed_column_is_there_under_its_new_name_alone(table):
          "('x1', 'truth', 2, 7, 3)", {"run_id": "x1", "of": "truth", "places": 2, "member": 7, "shared_by": 3}),
         ("metrics.presence", "flows_id VARCHAR, cell UBIGINT, person_hours BIGINT", "('f', 5, 12)",
          {"flows_id": "f", "cell": 5, "person_hours": 12.0}),
+        ("metrics.anonymity",
+         ("risk_id VARCHAR, trace INTEGER, known INTEGER, k BIGINT, found BOOLEAN, risk DOUBLE, "
+          "mean_risk DOUBLE, combinations BIGINT"), "('k1', 1, 2, 4, true, 0.25, 0.125, 3)",
+         {"risk_id": "k1", "trace": 1, "known": 2, "k": 4, "found": True, "pick_chance": 0.25, "mean_pick_chance": 0.125,
+          "combinations": 3}),
+        ("metrics.exposure",
+         ("risk_id VARCHAR, kind VARCHAR, cell UBIGINT, slot INTEGER, people BIGINT, "
+          "singled_out BIGINT, share DOUBLE"), "('k1', 'slot', null, 3, 4, 1, 0.25)",
+         {"risk_id": "k1", "exposed_by": "slot", "cell": None, "slot": 3, "people": 4, "singled_out": 1,
+          "share": 0.25}),
     ],
     ids=lambda value: value if isinstance(value, str) and "." in value else "",
 )  # fmt: skip

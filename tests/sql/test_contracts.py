@@ -83,7 +83,7 @@ def test_the_header_lists_the_tables_read(query, empty):
 @pytest.mark.parametrize("query", SELECTS, ids=by_table)
 def test_the_header_lists_the_columns_with_their_types(query, empty):
     texts = ("release_id", "run_id", "traces_id", "known_id", "risk_id", "seed", "fill", "basis", "source",
-             "leak_id", "schedule_id", "searched_id", "searched_traces", "known_traces", "clock_id",
+             "leak_id", "schedule_id", "known_schedule_id", "searched_schedule_id", "searched_traces", "known_traces", "clock_id",
              "flows_id", "source_id", "od_id", "utility_id", "before_id", "after_id", "tradeoff_id",
              "about", "published_id", "pairing", "grouping_id", "group_value",
              "unprotected_id", "cube_id", "attribute", "weights", "population_id")  # fmt: skip
@@ -233,11 +233,11 @@ def _asked(query: Query, town: tl.Lab) -> list[dict[str, object]]:
 def _asked_of_term(query: Query, term: tl.Lab) -> list[dict[str, object]]:
     """The same for tables about schedules."""
     asked = term.sql("""
-        select leak.*, leak.min_k as asked_k, leak.known_id as schedule_id, schedule.traces_id, schedule.traces_id as known_traces,
+        select leak.*, leak.min_k as asked_k, leak.known_schedule_id as schedule_id, schedule.traces_id, schedule.traces_id as known_traces,
             schedule.tick_seconds, schedule.source, risk.searched_id as searched_traces, release.index_id,
             10000000 as block_size, 0 as block, clock.clock_id
         from study.leak as leak
-        join study.schedule as schedule on schedule.schedule_id = leak.known_id
+        join study.schedule as schedule on schedule.schedule_id = leak.known_schedule_id
         join study.risk as risk on risk.risk_id = leak.risk_id
         join counts.release as release on release.release_id = leak.release_id
         cross join (select distinct clock_id from slots.week_clock where starts_with(clock_id, 'c')) as clock

@@ -116,7 +116,7 @@ def leakage(
     known = searched
     if searched.run_id is not None:
         known = traces.of_release(store, searched.release_id, "slots", progress)
-    known_id, searched_id = (schedule(store, each, slots, progress) for each in (known, searched))
+    known_schedule_id, searched_schedule_id = (schedule(store, each, slots, progress) for each in (known, searched))
     sets = risks.measure(
         store,
         known,
@@ -127,21 +127,23 @@ def leakage(
         settings={},
         progress=progress,
     )
-    leak = measure(store, sets, known_id, searched_id, question, progress)
+    leak = measure(store, sets, known_schedule_id, searched_schedule_id, question, progress)
     if lessons is not None:
         truths.compare(store, leak.id, lessons, progress)
     return leak
 
 
-def measure(store: Store, risk: Risk, known_id: str, searched_id: str, question: Question, progress: Progress) -> Leak:
-    """What the sets of `risk` give away of the schedules `known_id`; the same question twice is answered once."""
-    leak_id = "l" + digest(risk.id, known_id, searched_id, question.min_k, float(question.keep))
+def measure(
+    store: Store, risk: Risk, known_schedule_id: str, searched_schedule_id: str, question: Question, progress: Progress
+) -> Leak:
+    """What the sets of `risk` give away of the known schedules; the same question twice is answered once."""
+    leak_id = "l" + digest(risk.id, known_schedule_id, searched_schedule_id, question.min_k, float(question.keep))
     if not store.rows("select 1 from study.leak where leak_id = $id", id=leak_id):
         params = {
             "leak_id": leak_id,
             "risk_id": risk.id,
-            "known_id": known_id,
-            "searched_id": searched_id,
+            "known_schedule_id": known_schedule_id,
+            "searched_schedule_id": searched_schedule_id,
             "searched_traces": risk.searched_id,
             "asked_k": question.min_k,
             "keep": float(question.keep),
@@ -156,7 +158,7 @@ def measure(store: Store, risk: Risk, known_id: str, searched_id: str, question:
 def load_leak(store: Store, leak_id: str) -> Leak:
     """An answer that the lab has."""
     leak = store.relation(Query.load("study.leak"), leak_id=leak_id).row(0, named=True)
-    schedules = store.relation(Query.load("study.schedule"), schedule_id=leak["known_id"]).row(0, named=True)
+    schedules = store.relation(Query.load("study.schedule"), schedule_id=leak["known_schedule_id"]).row(0, named=True)
     rows = store.relation(Query.load("metrics.leak"), leak_id=leak_id, min_k=leak["min_k"]).iter_rows(named=True)
     scores = {row["metric"]: row for row in rows}
 
@@ -167,7 +169,7 @@ def load_leak(store: Store, leak_id: str) -> Leak:
         id=leak_id,
         release_id=leak["release_id"],
         risk_id=leak["risk_id"],
-        schedule_id=leak["known_id"],
+        schedule_id=leak["known_schedule_id"],
         points=leak["points"],
         min_k=leak["min_k"],
         weeks=schedules["weeks"],
@@ -186,7 +188,7 @@ def load_leak(store: Store, leak_id: str) -> Leak:
 
 
 def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
-    for schedule_id in dict.fromkeys([params["known_id"], params["searched_id"]]):
+    for schedule_id in dict.fromkeys([params["known_schedule_id"], params["searched_schedule_id"]]):
         with progress.step("metrics.habit", poll=store.engine.percent_done):
             store.build(Query.load("metrics.habit"), schedule_id=schedule_id, keep=params["keep"])
     with progress.step("metrics.crowd", poll=store.engine.percent_done):
@@ -211,8 +213,8 @@ def _write(store: Store, risk: Risk, params: dict[str, object], question: Questi
         "points": question.points,
         "basis": risk.basis,
         "about": risk.about,
-        "known_id": params["known_id"],
-        "searched_id": params["searched_id"],
+        "known_schedule_id": params["known_schedule_id"],
+        "searched_schedule_id": params["searched_schedule_id"],
         "min_k": question.min_k,
         "keep": float(question.keep),
         "versions": versions("duckdb", "polars", "numpy"),

@@ -21,7 +21,7 @@ COLUMNS = ("uid", "weekday", "from", "to", "place")
 def compare(store: Store, leak_id: str, truth: pl.DataFrame, progress: Progress) -> None:
     """Put true timetables, as `read` gives them, into `records.lesson`, and build `metrics.extraction`."""
     leak = store.relation(Query.load("study.leak"), leak_id=leak_id).row(0, named=True)
-    schedules = store.relation(Query.load("study.schedule"), schedule_id=leak["known_id"]).row(0, named=True)
+    schedules = store.relation(Query.load("study.schedule"), schedule_id=leak["known_schedule_id"]).row(0, named=True)
     release = store.relation(Query.load("counts.release"), release_id=leak["release_id"]).row(0, named=True)
     lessons = _lessons(store, truth)
     labels = store.frame("select label from grid.cell where index_id = $id", id=release["index_id"])["label"]
@@ -38,7 +38,7 @@ def compare(store: Store, leak_id: str, truth: pl.DataFrame, progress: Progress)
             store.build(
                 Query.load("metrics.extraction"),
                 leak_id=leak_id,
-                known_id=leak["known_id"],
+                known_schedule_id=leak["known_schedule_id"],
                 known_traces=schedules["traces_id"],
                 index_id=release["index_id"],
                 keep=leak["keep"],

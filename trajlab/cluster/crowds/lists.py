@@ -79,8 +79,8 @@ class Finish:
                 known=pl.col("known").cast(pl.Int32).fill_null(0),
                 k=k,
                 found=pl.lit(value=True),
-                risk=1 / k,
-                mean_risk=1 / k,
+                pick_chance=1 / k,
+                mean_pick_chance=1 / k,
                 combinations=pl.lit(1, pl.Int64),
             )
             points = items.join(wanted, left_on="holder", right_on="trace", how="semi")

@@ -101,9 +101,9 @@ class Finish:
             if ((k == 0) & (sizes > 0)).any():
                 raise ContractError("somebody does not pass through points of their own")
             k = np.where(sizes == 0, self.traces, k)  # somebody without points could be anybody
-            risk = 1 / np.maximum(k, 1)
+            chance = 1 / np.maximum(k, 1)
             people = pl.DataFrame({"trace": drawn["trace"], "known": np.minimum(sizes, question.points), "k": k,
-                                   "found": np.ones(len(k), bool), "risk": risk, "mean_risk": risk,
+                                   "found": np.ones(len(k), bool), "pick_chance": chance, "mean_pick_chance": chance,
                                    "combinations": np.ones(len(k), np.int64)})  # fmt: skip
             items = drawn.drop("trace", "size", "home").to_numpy().astype(np.int64)
             points = name_points(drawn["trace"], items, _cells(case))

@@ -67,7 +67,7 @@ def build_problem(
 
 
 def solve(problem: Problem, most: int, limit: int, show: Callable[[int, int], None]) -> pl.DataFrame:
-    """A row for each list looked for: known, k, found, risk, mean_risk, combinations.
+    """A row for each list looked for: known, k, found, pick_chance, mean_pick_chance, combinations.
 
     `k` lists fit its worst combination, `found` says whether its own is one of them. The mean is null where a
     list has more than `limit` different combinations.
@@ -184,15 +184,15 @@ def results(lists: Found, size: Ints, combinations: Ints, over: Bools, own: Bool
     nothing = size == 0
     found = np.where(nothing, own, lists.best < NONE)
     k = np.where(nothing, searched, np.where(found, lists.best, lists.least))
-    risk = np.where(found, 1 / np.maximum(k, 1), 0.0)
-    mean = np.where(nothing, risk, lists.total / combinations)
+    chance = np.where(found, 1 / np.maximum(k, 1), 0.0)
+    mean = np.where(nothing, chance, lists.total / combinations)
     return pl.DataFrame(
         {
             "known": pl.Series(size, dtype=pl.Int32),
             "k": k,
             "found": found,
-            "risk": risk,
-            "mean_risk": pl.Series(mean).set(pl.Series(over), None),
+            "pick_chance": chance,
+            "mean_pick_chance": pl.Series(mean).set(pl.Series(over), None),
             "combinations": combinations,
         }
     )

@@ -100,7 +100,7 @@ class Answer:
     """In how large a crowd everybody looked for is hidden, and what was known of them."""
 
     people: pl.DataFrame
-    """A row for each trace: trace, known, k, found, risk, mean_risk, combinations; see metrics.anonymity."""
+    """A row for each trace: trace, known, k, found, pick_chance, mean_pick_chance, combinations (metrics.anonymity)."""
     points: pl.DataFrame | None = None
     """The points known, where something in particular is: trace, rank, slot (null without a time), cell."""
     dropped: pl.Series | None = None
@@ -110,7 +110,7 @@ class Answer:
 class Knowledge(Protocol):
     """Laws, checked for every kind on true traces (tests/laws/test_knowledge.py):
 
-    - *nobody is nowhere*: k is at least 1 and at most the number of traces, and risk = 1 / k;
+    - *nobody is nowhere*: k is at least 1 and at most the number of traces, and pick_chance = 1 / k;
     - *seeded*: same traces, settings and seed, same answer, whatever the order of rows;
     - *names mean nothing*: other numbers for people or cells change nobody's k, lots being equal;
     - *more is worse*: whoever knows more of the same kind never has a lower risk for a person (two

@@ -46,7 +46,9 @@ def search(
     searched = known if case.same else read(case.searched).select("rank", holder="trace", key="cell")
     wanted = case.targets.select("own", holder="trace")
     found = count_alike(known, searched, wanted, len(case.searched.traces()), ordered=ordered)
-    risk = pl.when("found").then(1 / pl.col("k")).otherwise(0.0)
-    people = found.with_columns(case.targets["trace"], risk=risk, mean_risk=risk, combinations=pl.lit(1, pl.Int64))
+    chance = pl.when("found").then(1 / pl.col("k")).otherwise(0.0)
+    people = found.with_columns(
+        case.targets["trace"], pick_chance=chance, mean_pick_chance=chance, combinations=pl.lit(1, pl.Int64)
+    )
     points = known.join(wanted, on="holder", how="semi")
     return Answer(people, points.select("rank", trace="holder", slot=pl.lit(None, pl.Int32), cell="key"))

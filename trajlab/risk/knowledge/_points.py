@@ -81,10 +81,16 @@ def search(case: Case, show: Show, lottery: Draw, points: int, short: str) -> An
     if not sizes.all():  # somebody without points could be anybody, even somebody else without points
         everybody = len(case.searched.traces())
         k, found = np.where(sizes == 0, everybody, k), np.where(sizes == 0, own >= 0, found)
-    risk = np.where(found, 1 / np.maximum(k, 1), 0.0)
-    people = {"trace": targets["trace"], "known": np.minimum(sizes, points), "k": k, "found": found, "risk": risk}
+    chance = np.where(found, 1 / np.maximum(k, 1), 0.0)
+    people = {
+        "trace": targets["trace"],
+        "known": np.minimum(sizes, points),
+        "k": k,
+        "found": found,
+        "pick_chance": chance,
+    }
     return Answer(
-        pl.DataFrame(people).with_columns(mean_risk="risk", combinations=pl.lit(1, pl.Int64)),
+        pl.DataFrame(people).with_columns(mean_pick_chance="pick_chance", combinations=pl.lit(1, pl.Int64)),
         name_points(targets["trace"], items, cells),
         dropped,
     )
