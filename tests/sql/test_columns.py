@@ -25,7 +25,7 @@ ONE_MEANING = {
             *("metrics.risk", "study.risk", "study.leak", "report.reidentification", "report.schedule_answer"),
             *("metrics.membership", "study.membership"),
             *("metrics.count_error", "metrics.count_error_by_hour", "metrics.count_error_by_cell"),
-            *("report.every_metric", "report.study_metric"),
+            *("report.every_metric", "report.study_metric", "report.release_measure"),
             *("metrics.verdict", "report.verdict"),
         },
     ),
