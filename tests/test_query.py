@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from trajlab import query as queries
 from trajlab.errors import ContractError, UnknownNameError
-from trajlab.query import Query, catalogue, parse
+from trajlab.query import Query, catalogue, parse, tables_of
 
 GOOD = """\
 -- counts.toy: a toy.
@@ -70,3 +71,30 @@ def test_tables_come_after_what_they_read():
 def test_an_unknown_table_is_refused_with_the_known_ones():
     with pytest.raises(UnknownNameError, match=r"no table named 'counts.nope'; there are: .*counts.occupancy"):
         Query.load("counts.nope")
+
+
+STAGES = {
+    "leak_id": {"leak_id", "asked_k", "keep", "known_schedule_id", "risk_id"},
+    "utility_id": {"utility_id", "before_id", "after_id"},
+    "tradeoff_id": {"tradeoff_id"},
+}
+
+
+@pytest.mark.parametrize("key", STAGES)
+def test_a_file_with_the_parameters_of_a_stage_is_one_of_its_tables(tmp_path, monkeypatch, key):
+    text = GOOD.replace("counts.toy", "metrics.toy").replace("slot\n-- columns", f"{key}\n-- columns")
+    text = text.replace("grain:   slot", f"grain:   {key}")
+    (tmp_path / "6_metrics").mkdir()
+    file = tmp_path / "6_metrics" / "toy.sql"
+    file.write_text(text)
+    before = tables_of(key, STAGES[key])
+    assert before
+    monkeypatch.setattr(queries, "catalogue", lambda: catalogue() | {"metrics.toy": parse(file)})
+    assert tables_of(key, STAGES[key]) == [*before, parse(file)]
+    assert tables_of(key, {key} - {key}) == []
+
+
+def test_steps_that_need_more_than_a_stage_has_are_not_its_tables():
+    built = {query.table for key, given in STAGES.items() for query in tables_of(key, given)}
+    assert {"metrics.leak", "metrics.leak_curve", "metrics.leak_by_slot", "metrics.person_leak"} < built
+    assert not built & {"metrics.crowd", "metrics.crowd_slot", "metrics.extraction"}

@@ -23,8 +23,12 @@ import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from trajlab.errors import ContractError, UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,21 @@ def catalogue() -> dict[str, Query]:
     files = sorted(file for file in folder().glob("[1-9]_*/*.sql") if not file.name.startswith("_"))
     declared = {query.table: query for query in map(parse, files)}
     return {table: declared[table] for table in _in_build_order(declared)}
+
+
+def tables_of(key: str, given: Collection[str]) -> list[Query]:
+    """Every table of `metrics` that is built of each `key` from no more than these parameters, in order.
+
+    So nothing lists the tables of a stage: whoever adds a file with these parameters adds a table.
+    """
+    return [
+        query
+        for query in catalogue().values()
+        if query.kind == "table"
+        and query.table.startswith("metrics.")
+        and key in query.scope
+        and set(query.params) <= set(given)
+    ]
 
 
 @functools.cache

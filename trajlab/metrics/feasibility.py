@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from trajlab.errors import MetricError, UnknownNameError
 from trajlab.metrics.parts import night_slots
-from trajlab.query import Query, catalogue
+from trajlab.query import Query, tables_of
 from trajlab.release.truth import unprotected_id
 from trajlab.risk import run as risk
 from trajlab.risk import traces
@@ -45,14 +45,7 @@ def build(store: Store, release_id: str, *, seed: int = 0, progress: Progress) -
 
 def tables(params: dict[str, object]) -> list[Query]:
     """Every metric of a release that needs nothing but these parameters, in the order of building."""
-    return [
-        query
-        for query in catalogue().values()
-        if query.table.startswith("metrics.")
-        and query.kind == "table"
-        and "release_id" in query.params
-        and set(query.params) <= params.keys()
-    ]
+    return tables_of("release_id", params)
 
 
 def _measure_singled_out(store: Store, release_id: str, seed: int, progress: Progress) -> None:

@@ -15,7 +15,7 @@ import polars as pl
 
 from trajlab.errors import ScheduleError
 from trajlab.ids import digest
-from trajlab.query import Query
+from trajlab.query import Query, tables_of
 from trajlab.risk import run as risks
 from trajlab.risk import traces
 from trajlab.schedule import truth as truths
@@ -27,15 +27,13 @@ from trajlab.version import versions
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from trajlab.progress import Progress
     from trajlab.risk.run import Risk
     from trajlab.risk.traces import Traces
     from trajlab.store import Store
 
-SUMMARIES = ("metrics.person_leak", "metrics.leak", "metrics.leak_curve", "metrics.leak_by_slot")
-"""What is built of every answer once the sets are tallied, in this order."""
 BLOCK = 10_000_000
 """Candidates and members of anonymity sets that are tallied at once: a gigabyte or two, which the engine may spill."""
 
@@ -200,9 +198,14 @@ def _build(store: Store, params: dict[str, object], progress: Progress) -> None:
         for block in range(blocks):
             store.build(Query.load("metrics.crowd_slot"), block=block, **params)
             progress.show(block + 1, blocks)
-    for table in SUMMARIES:
-        with progress.step(table, poll=store.engine.percent_done):
-            store.build(Query.load(table), **params)
+    for query in summaries(params):
+        with progress.step(query.table, poll=store.engine.percent_done):
+            store.build(query, **params)
+
+
+def summaries(params: Collection[str]) -> list[Query]:
+    """What is built of every answer once the sets are tallied in blocks, by its parameters."""
+    return tables_of("leak_id", set(params) - {"block_size"})
 
 
 def _write(store: Store, risk: Risk, params: dict[str, object], question: Question) -> None:

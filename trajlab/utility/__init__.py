@@ -17,7 +17,7 @@ import polars as pl
 
 from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.ids import digest
-from trajlab.query import Query, step
+from trajlab.query import Query, step, tables_of
 from trajlab.release import Release
 from trajlab.release.truth import unprotected_id
 from trajlab.utility import sides
@@ -139,8 +139,10 @@ def _compare(matrices: Matrices, side: Side, before_id: str, after_id: str, note
     utility_id = "u" + digest(before_id, after_id)
     if not store.rows("select 1 from study.utility where utility_id = $id", id=utility_id):
         _write(store, utility_id, before_id, after_id)
-        with matrices.progress.step("metrics.utility", poll=store.engine.percent_done):
-            store.build(Query.load("metrics.utility"), utility_id=utility_id, before_id=before_id, after_id=after_id)
+        params = {"utility_id": utility_id, "before_id": before_id, "after_id": after_id}
+        for query in tables_of("utility_id", params):
+            with matrices.progress.step(query.table, poll=store.engine.percent_done):
+                store.build(query, **params)
     target = matrices.target
     nesting = nesting_note(store, side.index_id, side.index.name, target.index_id, target.index.name)
     said = (*notes, *target.notes, *_no_generalisation(matrices.before.side, side), *([nesting] if nesting else []))

@@ -20,7 +20,7 @@ import polars as pl
 from trajlab.errors import UnknownNameError, UtilityError
 from trajlab.ids import digest
 from trajlab.progress import Steps
-from trajlab.query import Query
+from trajlab.query import Query, tables_of
 from trajlab.risk import run as risk
 from trajlab.utility import FLOWS, MEASURES, Matrices, Settings, Utility, compare, generalised_risk, sides
 from trajlab.utility.curve import fit
@@ -154,9 +154,15 @@ def study(store: Store, release_id: str, plan: Plan, progress: Progress) -> Trad
     if not store.rows("select 1 from study.tradeoff where tradeoff_id = $id", id=tradeoff_id):
         with store.transaction("the trade-off"):
             _describe(store, tradeoff_id, before, larger, worlds, costs, plan)
-            store.build(Query.load("metrics.tradeoff"), tradeoff_id=tradeoff_id)
+            tables = tables_of("tradeoff_id", {"tradeoff_id"})
+            after_the_curve = [query for query in tables if "metrics.tradeoff_fit" in query.reads]
+            for query in tables:
+                if query not in after_the_curve:
+                    store.build(query, tradeoff_id=tradeoff_id)
             _refuse_empty_scope(store, tradeoff_id, plan.scope)
             _fit(store, tradeoff_id)
+            for query in after_the_curve:
+                store.build(query, tradeoff_id=tradeoff_id)
     notes = tuple(dict.fromkeys(note for found in compared.values() for note in found.notes))
     return dataclasses.replace(load_tradeoff(store, tradeoff_id), notes=notes)
 
