@@ -26,6 +26,7 @@ from trajlab.matching import (
     network,
     one_blas_thread,
     plane,
+    pricing,
     sifting,
     spread,
     transport,
@@ -40,6 +41,9 @@ def sifted(pairs=6, run=3):
     """Problems of more than a few pairs are sifted, some rows at a time, with next to no room."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sifting, "WHOLE", pairs)
+        for name, value in {"COARSEST": pairs, "LINES": 2, "FEW": 2, "MORE": 1, "ALL": 3}.items():
+            patch.setattr(sifting, name, value)
+        patch.setattr(pricing, "TILE", 4)
         patch.setattr(plane, "TILE", 4)
         patch.setattr(assignment, "WHOLE", 0)
         patch.setattr(assignment, "RUN", run)
@@ -293,7 +297,7 @@ def test_the_order_of_sources_and_sinks_changes_nothing(way, seed, several):
 @pytest.mark.parametrize("several", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_neither_threads_nor_the_way_of_solving_change_the_plan(seed, several, monkeypatch):
-    monkeypatch.setattr(plane, "BLOCK", 100)  # several blocks, so that threads have something to share
+    monkeypatch.setattr(sifting, "RUN", 7)  # several runs, so that threads have something to share
     problem = large(seed, several=several)
     rows, columns = np.arange(70), np.arange(50)
     found = [moves(problem.solve(seed), rows, columns)]

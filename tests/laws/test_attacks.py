@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from trajlab import attacks
 from trajlab.errors import AttackError, ReleaseError, UnknownNameError
-from trajlab.matching import assignment, plane, sifting, within
+from trajlab.matching import assignment, sifting, within
 from trajlab.release import REQUIREMENTS, Release
 
 some = examples(few=10, many=60)
@@ -125,7 +125,7 @@ def test_neither_threads_nor_the_way_of_matching_change_the_tracks(name, seed, m
     found = [recover(name, release, seed)]
     monkeypatch.setattr(module, "MANY", 1, raising=False)
     monkeypatch.setattr(sifting, "WHOLE", 9)
-    monkeypatch.setattr(plane, "BLOCK", 20)
+    monkeypatch.setattr(sifting, "RUN", 3)
     monkeypatch.setattr(assignment, "WHOLE", 0)
     monkeypatch.setattr(assignment, "RUN", 7)
     for cores in (1, 2, 5):

@@ -1,15 +1,16 @@
 """Prices by auction: where an assignment is likely to end, before anything is solved (Bertsekas 1988).
 
-Rows bid for the column that leaves them most, just enough to make their second choice as
-good, plus a step; the highest bid takes the column and puts its last owner back among the
-bidders. The larger the step, the sooner this ends, and the rougher the prices are. They prove
-nothing: they say which pairs are worth solving first.
+A row bids for the column that leaves it most, just enough to make its second choice as good,
+plus a step; it takes the column, and the last owner bids again. The larger the step, the
+sooner this ends, and the rougher the prices are. They prove nothing: they say which pairs are
+worth solving first.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from trajlab.matching.compiled import compiled
 from trajlab.matching.plan import Floats, Ints
 
 STEP = 0.004
@@ -23,25 +24,34 @@ def prices(column: Ints, saving: Floats, size: int, most: float) -> Floats:
 
     Both are rows × choices. A choice that saves nothing is never taken.
     """
-    price = np.zeros(size)
-    owner = np.full(size, -1)
-    winner = np.empty(size, dtype=np.int64)
-    bidder = np.arange(len(column))
-    while len(bidder) > len(column) // PATIENCE:
-        left = saving[bidder] - price[column[bidder]]
-        line = np.arange(len(bidder))
-        choice = left.argmax(axis=1)
-        best = left[line, choice]
-        left[line, choice] = 0.0
-        second = np.maximum(left.max(axis=1), 0.0)
-        willing = best > 0.0
-        wanted = column[bidder, choice][willing]
-        bid = price[wanted] + (best - second)[willing] + STEP * most
-        bidder = bidder[willing]
-        order = np.argsort(bid, kind="stable")
-        winner[wanted[order]] = order  # of several bids for a column the last, which is the highest, stays
-        won = winner[wanted] == np.arange(len(bidder))
-        before = owner[wanted[won]]
-        owner[wanted[won]], price[wanted[won]] = bidder[won], bid[won]
-        bidder = np.concatenate([bidder[~won], before[before >= 0]])
+    price: Floats = bid(column, saving, size, STEP * most, len(column) // PATIENCE)
+    return price
+
+
+@compiled
+def bid(column, saving, size, step, enough):  # type: ignore[no-untyped-def]
+    """One row after another, those who lost their column at the end of the queue, until `enough` are left in it."""
+    rows, choices = column.shape
+    price, owner = np.zeros(size), np.full(size, -1)
+    queue = np.arange(rows)
+    at, waiting = 0, rows
+    while waiting > enough:
+        row = queue[at]
+        at = at + 1 if at + 1 < rows else 0
+        waiting -= 1
+        best, second, choice = 0.0, 0.0, -1
+        for k in range(choices):
+            left = saving[row, k] - price[column[row, k]]
+            if left > best:
+                best, second, choice = left, best, column[row, k]
+            elif left > second:
+                second = left
+        if choice < 0:
+            continue
+        price[choice] += best - second + step
+        last = owner[choice]
+        owner[choice] = row
+        if last >= 0:
+            queue[(at + waiting) % rows] = last
+            waiting += 1
     return price

@@ -13,9 +13,6 @@ import numpy as np
 from trajlab.matching.plan import Floats, Ints
 from trajlab.matching.ties import Grain, Keys, preference
 
-BLOCK = 250_000
-"""Pairs looked at together: their costs stay in the processor's cache."""
-
 TILE = 64
 """Columns of one neighbourhood: of smaller ones there are too many, of larger ones too many are looked into."""
 
@@ -74,7 +71,7 @@ class Plane:
         """Every cost, rows × columns."""
         apart = _distances(self.points, self.sinks)
         if self.several:
-            apart = _lowest_of_each(apart, self.first)
+            apart = _lowest_ofeach(apart, self.first)
         return self.grain.costs(apart, preference(self.row_keys[:, None], self.column_keys))
 
     def cost(self, row: Ints, column: Ints) -> Floats:
@@ -87,26 +84,7 @@ class Plane:
             return np.sqrt(_squared(self.points[row] - self.sinks[column]))
         point, first = self._points_of(row)
         apart = np.sqrt(_squared(self.points[point] - self.sinks[np.repeat(column, self.count[row])]))
-        return _lowest_of_each(apart, first) if len(row) else apart
-
-    def row_prices(self, v: Floats, threads: int) -> Floats:
-        """The highest prices u with u + v ≤ distance everywhere."""
-        u = np.concatenate(
-            _each(lambda block: (_distances(self.points[block], self.sinks) - v).min(axis=1), self._blocks(), threads)
-        )
-        return _lowest_of_each(u, self.first) if self.several else u
-
-    def column_prices(self, u: Floats, threads: int) -> Floats:
-        """The highest prices v with u + v ≤ distance everywhere."""
-        of_point = u[self.row_of, None]
-        lowest: Floats = np.minimum.reduce(
-            _each(
-                lambda block: (_distances(self.points[block], self.sinks) - of_point[block]).min(axis=0),
-                self._blocks(),
-                threads,
-            )
-        )
-        return lowest
+        return _lowest_ofeach(apart, first) if len(row) else apart
 
     def below(self, u: Floats, v: Floats, most: int, threads: int) -> tuple[Ints, Ints]:
         """Pairs whose distance is below u + v: all in a tile of columns, or the `most` lowest of each point there.
@@ -136,7 +114,7 @@ class Plane:
             point, column = np.divmod(found, signs.shape[1])
             return self.row_of[near[point]], tiles.order[tile * TILE + column]
 
-        row, column = zip(*_each(look, range(len(tiles.first)), threads), strict=True)
+        row, column = zip(*each(look, range(len(tiles.first)), threads), strict=True)
         return np.concatenate(row), np.concatenate(column)
 
     def _points_of(self, rows: Ints) -> tuple[Ints, Ints]:
@@ -144,10 +122,6 @@ class Plane:
         count = self.count[rows]
         first = np.cumsum(count) - count
         return np.arange(int(count.sum())) + np.repeat(self.first[rows] - first, count), first
-
-    def _blocks(self) -> list[slice]:
-        step = max(BLOCK // self.columns, 1)
-        return [slice(start, start + step) for start in range(0, len(self.points), step)]
 
 
 def neighbours_together(points: Floats, size: int) -> Ints:
@@ -189,7 +163,7 @@ def _beyond(x: Floats, low: float, high: float) -> Floats:
     return outside
 
 
-def _each(look: Callable[[S], T], blocks: Iterable[S], threads: int) -> list[T]:
+def each(look: Callable[[S], T], blocks: Iterable[S], threads: int) -> list[T]:
     if threads == 1:
         return [look(block) for block in blocks]
     with ThreadPoolExecutor(threads) as pool:
@@ -210,7 +184,7 @@ def _squared(vector: Floats) -> Floats:
     return squared
 
 
-def _lowest_of_each(values: Floats, first: Ints) -> Floats:
+def _lowest_ofeach(values: Floats, first: Ints) -> Floats:
     lowest: Floats = np.minimum.reduceat(values, first, axis=0)
     return lowest
 

@@ -15,14 +15,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from trajlab.matching.plan import Floats, Ints, Plan
+from trajlab.matching.plan import Floats, Ints, Plan, rank_within
 from trajlab.matching.plane import Plane
-from trajlab.matching.sifting import FEW, MORE, distinct, lowest
 from trajlab.matching.simplex import Solved, dense, sparse
 from trajlab.matching.ties import Grain, Keys, keys, preference
 
 WHOLE = 20_000
 """Pairs up to which a problem is solved whole. What no sink wants goes aside, so nearest pairs nearly always do."""
+FEW = 8
+"""Pairs of a row or column that a first round starts with."""
+MORE = 6
+"""Pairs that a row or column gains in a round that finds very many."""
+
+Pairs = tuple[Ints, Ints]
 
 
 def transport_within(
@@ -221,3 +226,20 @@ class _Problem:
         by_point = np.repeat(plane.row_of, column.shape[1]), column.ravel()
         by_column = plane.row_of[point.ravel()], np.repeat(np.arange(plane.columns), point.shape[1])
         return distinct(plane, by_point, by_column)
+
+
+def lowest(row: Ints, column: Ints, over: Floats, most: int) -> Ints:
+    """Where the `most` lowest values of each row and of each column are."""
+    keep = np.zeros(len(row), dtype=bool)
+    ascending = np.argsort(over)
+    for line in (row, column):
+        narrow = line.astype(np.uint16 if line.max(initial=0) < 2**16 else np.uint32)  # short numbers sort fast
+        order = ascending[np.argsort(narrow[ascending], kind="stable")]
+        keep[order[rank_within(line[order]) < most]] = True
+    return np.flatnonzero(keep)
+
+
+def distinct(plane: Plane, *pairs: Pairs) -> Pairs:
+    pair = np.sort(np.concatenate([row * plane.columns + column for row, column in pairs]))
+    pair = pair[np.diff(pair, prepend=-1) != 0]
+    return pair // plane.columns, pair % plane.columns
