@@ -185,3 +185,23 @@ def test_geopandas_reads_the_files_and_is_given_the_same(lab, folder, table):
     given = lab.geo(table)
     assert file.crs == given.crs == "OGC:CRS84"
     assert file.geometry.geom_equals(given.geometry).sum() == file.geometry.notna().sum() > 0
+
+
+@pytest.mark.skipif(not GEOPANDAS, reason="geopandas is not installed; the tests above read the files without it")
+@pytest.mark.skipif(importlib.util.find_spec("pyogrio") is None, reason="pyogrio is not installed")
+@pytest.mark.parametrize("table", TABLES)
+def test_pyogrio_passes_the_files_on_as_what_maps_read(folder, table, tmp_path):
+    """GeoJSON in longitude and latitude is what kepler.gl takes, and GDAL is what writes it."""
+    import geopandas
+    import pyogrio
+
+    file = geopandas.read_parquet(folder / f"{table}.parquet")
+    shapes = file[file.geometry.notna()]
+    pyogrio.write_dataframe(shapes, tmp_path / "map.geojson", driver="GeoJSON")
+    again = pyogrio.read_dataframe(tmp_path / "map.geojson")
+    assert len(again) == len(shapes) > 0
+    assert again.crs == "OGC:CRS84" or again.crs.to_epsg() == 4326
+    assert again.geometry.geom_equals_exact(shapes.geometry.reset_index(drop=True), tolerance=1e-6).all()
+    west, south, east, north = again.total_bounds
+    assert -180 <= west <= east <= 180
+    assert -90 <= south <= north <= 90

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from test_ingest import FIXTURES, GOOD, assert_law, empty_lab, fixes, rejected
 
+import trajlab as tl
 from trajlab.cli import main
 from trajlab.errors import IngestError
 from trajlab.ingest import _batch as batch
@@ -386,3 +387,18 @@ def test_a_station_table_with_a_stray_quote_is_refused(tmp_path):
     assert (
         str(refusal.value) == "stations.csv: row 1 is not sound: stray quote; close its quotes, and double those inside"
     )
+
+
+def test_a_sheet_as_offices_write_it_needs_no_column_named(tmp_path):
+    """Semicolons, decimal commas, dates with dots, a clock of its own, blanks in names."""
+    file = tmp_path / "sheet.csv"
+    file.write_text("User ID;Date;Time;Latitude;Lon\na;04.03.2024;08:15;38,7223;-9,1393\nb;4.3.2024;8:25;38,5;-9\n")
+    with tl.open(":memory:") as lab:
+        summary = lab.ingest(file, tz="Europe/Lisbon")
+        found = lab.sql("select ts, lat, lng from records.fix order by ts")
+    assert summary.kept == 2
+    assert found["ts"].dt.convert_time_zone("Europe/Lisbon").dt.strftime("%d.%m. %H:%M").to_list() == [
+        "04.03. 08:15",
+        "04.03. 08:25",
+    ]
+    assert found.select("lat", "lng").rows() == [(38.7223, -9.1393), (38.5, -9.0)]

@@ -99,6 +99,10 @@ def test_a_missing_time_is_missing_in_every_type(ts):
     "written",
     [
         "20130401T120000Z",
+        "20130401 120000Z",
+        "01.04.2013 12:00:00Z",
+        "1.4.2013 13:00 +01:00",
+        "1.4.2013, 13:00 Europe/Lisbon",
         "20130401T1200Z",
         "20130401T130000+0100",
         "20130401T1300+01",
@@ -110,7 +114,18 @@ def test_compact_times_are_read_as_those_with_dashes_and_colons(written):
     assert read(["20130401T130000", " 20130401T1300 "], tz="Europe/Lisbon")[0] == {1: NOON, 2: NOON}
 
 
-@pytest.mark.parametrize("written", ["20130230T120000Z", "20130401T12Z", "20130401T12000Z", "20130401T250000Z"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "30.02.2013 12:00Z",
+        "4.13.2013 12:00Z",
+        "1.4.13 12:00Z",
+        "20130230T120000Z",
+        "20130401T12Z",
+        "20130401T12000Z",
+        "20130401T250000Z",
+    ],
+)
 def test_a_compact_time_that_never_was_is_rejected(written):
     assert read(["2013-04-01T12:00:00Z", written])[1] == {2: "time not understood"}
 
@@ -131,6 +146,7 @@ def two_columns(tmp_path, header, *rows, **said):
         ("2013-04-01", "13:00:00", "Europe/Lisbon"),
         ("2013/4/1", "13:00", "Europe/Lisbon"),
         ("20130401", "12:00:00Z", None),
+        ("01.04.2013", "12:00:00Z", None),
         ("2013-04-01 ", " 13:00:00+0100", None),
     ],
 )

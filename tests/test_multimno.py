@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 from pathlib import Path
 
 import polars as pl
@@ -203,3 +204,25 @@ def test_only_counts_on_the_european_grid_are_a_present_population(lab, tmp_path
     with pytest.raises(LabError, match="multimno's table is of one release: export it with publishable"):
         lab.export(tmp_path / "out", form="multimno")
     assert not (tmp_path / "out").exists()
+
+
+SAMPLE = Path(os.environ.get("TRAJLAB_DATA", "no data"), "multimno_sample", "sample_data", "lakehouse", "bronze")
+
+
+@pytest.mark.skipif(not SAMPLE.is_dir(), reason="TRAJLAB_DATA names no folder with the sample of multimno")
+def test_what_multimno_itself_wrote_is_read_and_accounted_for(tmp_path):
+    """The sample data of its release 1.0.0: five days of raw events, many of them faulty on purpose."""
+    with tl.open(":memory:") as lab:
+        summary = lab.ingest(
+            SAMPLE / "mno_events", kind="multimno", tz="Europe/Madrid", stations=SAMPLE / "mno_network"
+        )
+        rows = sum(len(pq.read_table(file, partitioning=None)) for file in SAMPLE.glob("mno_events/**/*.parquet"))
+        assert lab.sql("select sum(rows) from records.tally").item() == rows
+        assert summary.kept > 500
+        assert set(lab.table("records.tally")["outcome"]) == {
+            "kept", "exact duplicate", "latitude outside -90..90", "person missing"
+        }  # fmt: skip
+        release = lab.release("inspire:1000", "1h")
+        (*files, last) = lab.export(tmp_path / "out", publishable=True, form="multimno", release=release)
+    assert len(files) >= 4
+    assert pq.read_schema(last).names == ["grid_id", "population", "timestamp"]

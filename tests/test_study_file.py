@@ -75,7 +75,7 @@ def test_a_file_lists_what_varies_and_what_is_asked():
         ('slot = [\n"1h",\n"7min"]', ("study.toml, line 3: a slot of 420 s does not divide a day into equal slots; the "
          "nearest that do are 400 s and 432 s")),
         ('# a comment\nindex = ["square:500", "cube:3"]', ("study.toml, line 2: no spatial index named 'cube'; there are: "
-         "h3, inspire, places, square, stations, zones")),
+         "h3, inspire, places, quadkey, square, stations, zones")),
         ('protect = ["none", "supress:5"]', "study.toml, line 1: no protection named 'supress'"),
         ('attack = "guess"', "study.toml, line 1: no attack named 'guess'"),
         ('adversary = "pionts:4"', "study.toml, line 1: no knowledge named 'pionts'"),

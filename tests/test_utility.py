@@ -812,7 +812,7 @@ def contents(lab: tl.Lab) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"after": "circles:3"}, "no spatial index named 'circles'; there are: h3, inspire, places, square, stations, zones"),
+        ({"after": "circles:3"}, "no spatial index named 'circles'; there are: h3, inspire, places, quadkey, square, stations, zones"),
         ({"after": "stations:zzz"}, "stations:zzz has no usable side"),
         ({"zones": "square:1"}, "square:1 would cut the study area into more than 200,000 zones: take larger ones"),
         ({"zones": "nowhere.geojson"}, "nowhere.geojson cannot be read: No such file or directory"),

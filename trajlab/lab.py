@@ -138,8 +138,8 @@ class Lab:
         """Publish counts per cell and slot; the same request twice is built once.
 
         `index` is a spec such as "square:500", "h3:8", "stations", "stations:800", "zones",
-        "places", "inspire:1000" or "square:like=h3:8". `fill` is static, linear or none. `start` and `days`
-        choose the period (local dates); with `align` each person's best-covered stretch of
+        "places", "inspire:1000", "quadkey:15" or "square:like=h3:8". `fill` is static, linear or none. `start` and
+        `days` choose the period (local dates); with `align` each person's best-covered stretch of
         `days` days is laid onto it, weekday on weekday. `coverage` leaves out people with
         records in a smaller share of slots; `people` keeps a seeded sample of that size.
         A lab with fewer is refused. `box` (west, south, east, north) is the study box, by default

@@ -27,12 +27,15 @@ spelt_out as (
     select
         * exclude (typed),
         case
-            when substr(typed, 9, 1) = 'T' and regexp_full_match(typed, $compact) then regexp_replace(
+            when substr(typed, 9, 1) in ('T', ' ') and regexp_full_match(typed, $compact) then regexp_replace(
                 regexp_replace(
-                    typed, '^([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})', '\1-\2-\3T\4:\5'
+                    typed, '^([0-9]{4})([0-9]{2})([0-9]{2})[T ]([0-9]{2})([0-9]{2})', '\1-\2-\3T\4:\5'
                 ),
                 '^(.{16})([0-9]{2})', '\1:\2'
             )
+            when substr(typed, 2, 1) = '.' or substr(typed, 3, 1) = '.' then regexp_replace(
+                typed, '^([0-9]{1,2})[.]([0-9]{1,2})[.]([0-9]{4})(?:,? +|$)', '\3-\2-\1 '
+            ).rtrim()
             else typed
         end as written
     from trimmed

@@ -245,7 +245,8 @@ def test_unknown_cells_are_refused_with_their_number(index, city):
 
 def test_an_unknown_kind_lists_those_that_exist():
     with pytest.raises(
-        UnknownNameError, match="no spatial index named 'hex'; there are: h3, inspire, places, square, stations, zones"
+        UnknownNameError,
+        match="no spatial index named 'hex'; there are: h3, inspire, places, quadkey, square, stations, zones",
     ):
         spatial.build("hex:8", CITIES["Beijing"])
 

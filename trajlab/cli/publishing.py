@@ -16,8 +16,8 @@ def release(args: argparse.Namespace) -> None:
 
     The index is one of square:<metres>, h3:<resolution>, stations, stations:<metres>,
     zones, places, inspire:<metres> for the European statistical grid with its official codes,
-    or square:like=<another> for squares of equal area. With --protect, the counts
-    are changed before they are published; the release without it is made and kept too.
+    quadkey:<level> for tiles of web maps, or square:like=<another> for squares of equal area. With --protect, the
+    counts are changed before they are published; the release without it is made and kept too.
     """
     with opened(args, must_exist=True) as lab:
         made = lab.release(

@@ -15,7 +15,7 @@ from trajlab.errors import IngestError
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Names of one column, compared without regard to case.
+    """Names of one column, compared without regard to case; a blank or a dash in it is an underscore.
 
     `weak` names are too general to contradict a better one: a file with `user_id`
     and `id` has one candidate, a file with `id` alone has one too.
@@ -75,8 +75,8 @@ def resolve(
         if name in mapping:
             continue
         free = [c for c in columns if c not in mapping.values()]
-        fits = [c for c in free if c.strip().lower() in known.strong]
-        fits = fits or [c for c in free if c.strip().lower() in known.weak]
+        fits = [c for c in free if _plain(c) in known.strong]
+        fits = fits or [c for c in free if _plain(c) in known.weak]
         if len(fits) > 1:
             raise IngestError(
                 f"{where}: {_listing(fits)} could each be {name!r}; say which with {_advice(name, fits[0])}"
@@ -96,12 +96,15 @@ def date_and_clock(found: Iterable[str]) -> tuple[str, str] | None:
     """The column of dates and the column of clocks, where there is one of each and no other that would be a time."""
     columns = list(found)
     dates, clocks, times = (
-        [column for column in columns if column.strip().lower() in known.strong]
-        for known in (DATE, CLOCK, RECORD["ts"])
+        [column for column in columns if _plain(column) in known.strong] for known in (DATE, CLOCK, RECORD["ts"])
     )
     if len(dates) == len(clocks) == 1 and set(times) <= set(clocks):
         return dates[0], clocks[0]
     return None
+
+
+def _plain(name: str) -> str:
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def family(column_type: str) -> str:

@@ -25,7 +25,7 @@ from trajlab.ingest._joined_files import JoinedFile, JoinedFiles
 from trajlab.ingest._joined_parquet import JoinedParquet, damaged, read_layout
 
 _LOOKED_AT = 1000
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{8}", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}|\d{4}/\d{1,2}/\d{1,2}|\d{8}|\d{1,2}[.]\d{1,2}[.]\d{4}", re.ASCII)
 _CLOCK = re.compile(r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.]\d+)?)?(?: *(?:[zZ]|[+-]\d{2}(?::?\d{2})?))?", re.ASCII)
 
 

@@ -9,7 +9,8 @@
 - Zones in text are offsets up to 18 hours, alone or after UTC or GMT (`UTC+5` is five hours
   ahead), UTC, or names such as Europe/Lisbon, by the zone database: `Etc/GMT+5` is five hours
   behind. Letters such as IST or BST mean one place to one reader and another to the next.
-- The basic form of ISO 8601 (20130401T120000Z) is read as the extended one (2013-04-01T12:00:00Z).
+- The basic form of ISO 8601 (20130401T120000Z, also with a blank for the T) is read as the extended one
+  (2013-04-01T12:00:00Z); 1.4.2013 is the first of April: dates with dots begin with the day wherever they are used.
 - Years outside 1970–2100 are rejected.
 
     _time_as_text (or as_number, with_zone, without_zone) -> _time_from_number -> _time_from_local
@@ -40,7 +41,7 @@ _DATE = r"[0-9]{4}(?:-[0-9]{1,2}-|/[0-9]{1,2}/)[0-9]{1,2}"
 _CLOCK = _DATE + r"(?:T|[ \t]+)[0-9]{1,2}:[0-9]{1,2}(?::[0-9]{1,2}(?:[.][0-9]+)?)?"
 _HOURS = r"(?:0[0-9]|1[0-8])(?::?[0-5][0-9](?::[0-5][0-9])?)?"
 PATTERNS = {
-    "compact": r"[0-9]{8}T[0-9]{4}(?:[0-9]{2}(?:[.][0-9]+)?)?(?:[^0-9.].*)?",
+    "compact": r"[0-9]{8}[T ][0-9]{4}(?:[0-9]{2}(?:[.][0-9]+)?)?(?:[^0-9.].*)?",
     "naive": rf"{_CLOCK}|{_DATE}",
     "engine": rf"{_CLOCK}(?:Z|[+-]{_HOURS})",
     "offset": rf"(?i){_CLOCK} *(?:z|utc|gmt|(?:utc|gmt)? *[+-](?:{_HOURS}|[0-9](?::[0-5][0-9])?))",

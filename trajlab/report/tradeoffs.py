@@ -31,7 +31,13 @@ MEASURES = {
     "hotspot": "Flows of busy zones (hotspot)",
     "commuters": "Common part of commuters",
 }
-KINDS = {"square": "squares", "h3": "hexagons", "inspire": "European grid", "stations": "merged stations"}
+KINDS = {
+    "square": "squares",
+    "h3": "hexagons",
+    "inspire": "European grid",
+    "quadkey": "web map tiles",
+    "stations": "merged stations",
+}
 FLOWS = {"raw": "raw movements", "constrained": "movements constrained in time"}
 NOTE = (
     "Singled out: share of people whose own trace is the only one that fits what is known of them. Loss: sum of what "

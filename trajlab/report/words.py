@@ -96,6 +96,8 @@ def cells(index: str) -> str:
         return f"Squares of {metres(float(rest))}" if _is_number(rest) else f"Squares, {rest}"
     if kind == "inspire" and _is_number(rest):
         return f"European grid cells of {metres(float(rest))}"
+    if kind == "quadkey" and rest:
+        return f"Web map tiles of level {rest}"
     if kind == "h3" and rest:
         return f"H3 hexagons of resolution {rest}"
     if kind == "stations":

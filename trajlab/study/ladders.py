@@ -130,7 +130,7 @@ def _noise(rules: Sequence[PolicyRule], days: float) -> tuple[tuple[float, ...],
 
 
 def _coarser(index: str) -> list[str]:
-    """Larger cells of the same kind: squares of twice and four times the side, hexagons of resolutions below.
+    """Larger cells of the same kind: squares of twice and four times the side, hexagons and tiles of levels below.
 
     Of the European grid, its next sides in powers of ten.
     """
@@ -142,6 +142,8 @@ def _coarser(index: str) -> list[str]:
         return [f"inspire:{side}" for side in larger if side <= inspire.LARGEST]
     if kind == "h3" and size.isdigit():
         return [f"h3:{int(size) - fewer}" for fewer in (1, 2) if int(size) >= fewer]
+    if kind == "quadkey" and size.isdigit():
+        return [f"quadkey:{int(size) - fewer}" for fewer in (1, 2) if int(size) > fewer]
     return []
 
 
