@@ -223,7 +223,7 @@ def _looks_like_data(names: list[str]) -> bool:
 
 
 def _with_decimal_commas(names: list[str], delimiter: str, sample: str) -> tuple[str, ...]:
-    """Columns in which, as far as the sample goes, most numbers have a decimal comma and none a point."""
+    """Columns in which, as far as the sample goes, most fractions have a decimal comma and none a point."""
     if delimiter == "," and '"' not in sample:
         return ()
     try:
@@ -237,4 +237,5 @@ def _with_decimal_commas(names: list[str], delimiter: str, sample: str) -> tuple
 def _most_have_commas(cells: tuple[str, ...]) -> bool:
     commas = sum(re.fullmatch(r"\s*[-+]?\d+,\d+\s*", cell) is not None for cell in cells)
     points = any(re.fullmatch(r"\s*[-+]?\d*\.\d+\s*", cell) for cell in cells)
-    return 2 * commas > sum(map(bool, cells)) and not points
+    whole = sum(re.fullmatch(r"\s*[-+]?\d+\s*", cell) is not None for cell in cells)  # says nothing of either
+    return 2 * commas > sum(map(bool, cells)) - whole and not points
