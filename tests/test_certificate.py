@@ -524,3 +524,29 @@ def test_the_shell_certifies_and_verifies(policy, tmp_path, capsys):
         "NOT VERIFIED",
         "  decision.json: its content is not the one that was sealed: the digest differs",
     ]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "min_count", "told"),
+    [
+        ("", 1, "none"),
+        ("", 15, "counts below 15 left out"),
+        ("suppress:10", 1, "Counts below 10 left out (suppress:10)"),
+        (
+            "suppress:10:secondary round:5",
+            1,
+            (
+                "Counts below 10 left out, and what would reveal them; counts rounded to multiples of 5 "
+                "(suppress:10:secondary round:5)"
+            ),
+        ),
+        (
+            "noise:geometric:eps=1:unit=person-day",
+            1,
+            "Geometric noise on every count, ε = 1 per person-day (noise:geometric:eps=1:unit=person-day)",
+        ),
+        ("own:3", 1, "Own:3 (own:3)"),
+    ],
+)
+def test_the_sheet_says_in_words_what_was_done_to_the_counts(recipe, min_count, told):
+    assert page._protection(recipe, min_count) == told

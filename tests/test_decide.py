@@ -70,7 +70,7 @@ def test_contributors_are_the_people_behind_rows_whatever_their_values(city, rel
     assert answer["people"] == len(set().union(*few))
     assert answer["verdict"] == ("fail" if few else "pass")
     if few:
-        assert f"{len(few):,} of {len(rows):,} rows have fewer than " in answer["sentence"]
+        assert f"{len(few):,} of {len(rows):,} counts have fewer than " in answer["sentence"]
 
 
 def test_the_smallest_count_is_that_of_the_values_shown(city, release):
@@ -195,7 +195,7 @@ def test_recovery_is_that_of_the_run_and_what_it_gains_over_the_control(city):
 
 def test_a_table_that_hides_nothing_says_so_where_nothing_can_come_back(city):
     answer = found(city, city.release("square:2000", "3h"), 'rule = "differencing"\nat_most = 0')
-    sentence = "hidden counts that come back are 0; no count is hidden; the limit is at most 0"
+    sentence = "hidden counts that can be worked out are 0; no count is hidden; the limit is at most 0"
     assert (answer["verdict"], answer["sentence"]) == ("pass", sentence)
 
 

@@ -57,11 +57,10 @@ def facts(body: dict[str, Any]) -> dict[str, str]:
     low, high = release["total_low"], release["total_high"]
     people = words.NOTHING if low is None else words.number(low) if low == high else f"{low:,} to {high:,}"
     slots = f"{words.number(release['slots'])} of {words.span(release['slot_seconds'])}"
-    left_out = f"counts below {release['min_count']} left out" if release["min_count"] > 1 else "none"
     return {
         "Release": f"{release['release_id']}: {words.cells(release['index_name'])}",
         "Slots": f"{slots}, from {starts:%Y-%m-%d %H:%M} ({release['tz']}), filled: {release['fill']}",
-        "Protection": release["recipe"] or left_out,
+        "Protection": _protection(release["recipe"], release["min_count"]),
         "People": people,
         "Claim": release["claim"] or words.NOTHING,
         "Policy": f"{words.short(body['policy']['name'], 60)} ({body['policy']['hash'][:16]})",
@@ -69,6 +68,26 @@ def facts(body: dict[str, Any]) -> dict[str, str]:
         "Decision": f"{body['decision_id']}, seed {body['seed']}",
         "Software": ", ".join(f"{name} {made[name]}" for name in ("trajlab", "duckdb", "polars", "numpy", "python")),
     }
+
+
+def _protection(recipe: str, min_count: int) -> str:
+    """What was done to the counts, in words, with the recipe behind them."""
+    if not recipe:
+        return f"counts below {min_count} left out" if min_count > 1 else "none"
+    told = []
+    for text in recipe.split():
+        kind, _, rest = text.partition(":")
+        first, *more = rest.split(":")
+        given = dict(word.split("=", 1) for word in more if "=" in word)
+        said = {
+            "suppress": f"counts below {first} left out" + (", and what would reveal them" if more else ""),
+            "round": f"counts rounded to multiples of {first}",
+            "noise": f"{first} noise on every count, ε = {given.get('eps')} per {given.get('unit')}",
+            "generalise": f"cells made larger ({rest})",
+            "slots": f"slots of {first}",
+        }
+        told.append(said.get(kind, text))
+    return words.upper_first(f"{'; '.join(told)} ({recipe})")
 
 
 def _first(body: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from trajlab.cubes import settings_of
-from trajlab.decide import TRUTH, Unanswerable
+from trajlab.decide import TRUTH, Finding, Unanswerable
 from trajlab.errors import UnknownNameError
 from trajlab.protect import load_recipe
 from trajlab.protect.noise import Noise
@@ -89,7 +89,10 @@ def epsilon_of(release: Release, unit: str) -> float | None:
     return None
 
 
-def noise_answers(release: Release, most: float) -> float | None:
-    """The ε per person-week where noise of at most that ε stands in for a threshold; None where it does not."""
+def noise_answers(release: Release, most: float, limit: float) -> Finding | None:
+    """Noise of at most that ε per person-week in place of a threshold; None where it does not stand in for one."""
     eps = epsilon_of(release, "person-week") if most > 0 else None
-    return eps if eps is not None and eps <= most else None
+    if eps is None or eps > most:
+        return None
+    subject = "noise on every count hides who is behind it, which counts as"
+    return Finding(limit, subject, people=0, note=f"ε = {eps:.3g} per person-week")

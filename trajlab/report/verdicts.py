@@ -22,7 +22,7 @@ PARTS = {
     "traces": "What the traces behind it would give away",
     "utility": "What the table is still good for",
 }
-_HEADS = ("Rule", "Number", "Limit", "Yardstick", "Whom it concerns", "Answer")
+_HEADS = ("Rule", "Number", "Limit", "Without skill", "Whom it concerns", "Answer")
 _NOTES = {
     "table": "Asked of the counts as they would be published: whoever downloads them has no more.",
     "traces": "Asked of records that stay in the house: they would have to leak first.",

@@ -34,14 +34,13 @@ class Contributors:
         check_name("table", self.table, TABLES)
 
     def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
-        if (eps := noise_answers(release, self.unless_epsilon)) is not None:
-            return Finding(limit, "noise hides who is behind a row, which counts as", people=0,
-                           note=f"ε = {eps:.3g} per person-week")  # fmt: skip
+        if noise := noise_answers(release, self.unless_epsilon, limit):
+            return noise
         rows, fewest, few_rows, few_people = rows_behind(lab, release, self.table, ceil(limit))
         if fewest is None:
-            return Finding(limit, "no row with anybody behind it is published, which counts as", people=0)
-        note = f"{few_rows:,} of {rows:,} rows have fewer than {ceil(limit)}" if few_rows else f"all {rows:,} rows"
-        return Finding(float(fewest), "the fewest people behind a published row are", people=few_people, note=note)
+            return Finding(limit, "no count with anybody behind it is published, which counts as", people=0)
+        note = f"{few_rows:,} of {rows:,} counts have fewer than {ceil(limit)}" if few_rows else f"all {rows:,} counts"
+        return Finding(float(fewest), "the fewest people behind a published count are", people=few_people, note=note)
 
 
 RULE = Contributors

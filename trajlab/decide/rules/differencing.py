@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from trajlab.release import Release
 
 
+WORDS = "hidden counts that can be worked out are"
+
+
 @dataclass(frozen=True, slots=True)
 class Differencing:
     """Hidden counts that come back, exactly or to less than `width` people, from this table and all that is out.
@@ -38,14 +41,14 @@ class Differencing:
             raise Unanswerable(str(error)) from error
         if found.unsolved and found.recovered + found.narrow <= limit:
             raise Unanswerable(f"{found.unsolved:,} hidden counts are in sums too large to solve")
-        beside = f"beside {len(found.beside)} tables that are out" if found.beside else "by itself"
+        beside = f"and {len(found.beside)} more that are out" if found.beside else "by itself"
         if not found.hidden:
-            return Finding(0.0, "hidden counts that come back are", note="no count is hidden")
+            return Finding(0.0, WORDS, note="no count is hidden")
         return Finding(
             float(found.recovered + found.narrow),
-            "hidden counts that come back are",
-            note=f"of {found.hidden:,}, {beside}: {found.recovered:,} exactly, {found.narrow:,} to less than "
-            f"{self.width} people",
+            WORDS,
+            note=f"of {found.hidden:,}, from this table {beside}: {found.recovered:,} exactly, {found.narrow:,} to "
+            f"within {self.width - 1} people",
         )
 
 

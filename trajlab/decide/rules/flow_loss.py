@@ -43,7 +43,9 @@ class FlowLoss:
         if loss is None:
             raise Unanswerable(f"no pair of zones counts for {self.measure}: use larger cells as zones")
         return Finding(
-            loss, f"of {self.measure} flows between zones, the table loses or misplaces", note="200 % is the most"
+            loss,
+            f"of {self.measure} flows between zones, the table loses or misplaces",
+            note="what is told in a wrong place is lost and invented, so that 200 % is the most",
         )
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 CHANCE = {"auc": 0.5, "auc_pooled": 0.5, "advantage": 0.0, "tpr_at_1_percent": 0.01}
 """What guessing gets."""
 WORDS = {
-    "auc": "an adversary ranks a table with a person above one without in",
-    "auc_pooled": "with one threshold for everybody, an adversary ranks a table with a person above one without in",
+    "auc": "shown a table with a person in it and one without, an adversary picks the right one in",
+    "auc_pooled": "shown tables with somebody in them and others without, an adversary picks the right one in",
     "advantage": "who is in a table is told with an advantage over guessing of",
     "tpr_at_1_percent": "at 1 % false alarms, an adversary finds a person in",
 }
@@ -84,8 +84,8 @@ class Membership:
             CHANCE[self.measure],
             None,
             of_worst if self.measure == "auc" else None,
-            note=f"of cases, where guessing gets {100 * CHANCE[self.measure]:g} %: {targets} people were looked for in "
-            f"groups of {largest['group_size']:,}",
+            note=f"of cases; guessing gets {100 * CHANCE[self.measure]:g} %; of {targets} people in groups of "
+            f"{largest['group_size']:,}",
         )
 
 

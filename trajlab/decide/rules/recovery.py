@@ -51,12 +51,13 @@ class Recovery:
         if not found:
             raise Unanswerable(TRUTH)
         ((pairing, estimate, low, high, yardstick, control, control_low, control_high, worst, people),) = found
-        subject = f"{name} places people in the right cell in"
+        who = "the guess that nobody moves (stay)" if name == STAY else f"the attack {name}"
+        subject = f"{who} places people in the right cell in"
         note = "of the slots"
         if self.over_control:
             if control is None:
                 raise Unanswerable("the lab has nobody to take the control of: fewer than two people were recovered")
-            subject = f"beyond chance, {name} recovers"
+            subject = f"beyond chance, {who} recovers"
             note = f"it is right in {100 * estimate:.1f} % of the slots, where chance gives {100 * control:.1f} %"
             low, high = _gain(low, control_high), _gain(high, control_low)
             estimate, worst, yardstick = (_gain(share, control) for share in (estimate, worst, yardstick))

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 METRICS = ("totally_disclosed", "partly_disclosed", "prob_m", "prob_m_above_0.8", "ssr", "alike")
 
 
+WORDS = {
+    "totally_disclosed": "people whose week is given away wholly are",
+    "partly_disclosed": "people whose week is given away in part are",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """`metric` of metrics.leak: what the sets of people who share `points` give away of a weekly `timetable`.
@@ -70,7 +76,7 @@ class Schedule:
         where = "true traces" if self.about == TRACES else "recovered tracks"
         return Finding(
             estimate,
-            f"of schedules, {self.metric.replace('_', ' ')} is",
+            WORDS.get(self.metric, f"of schedules, {self.metric.replace('_', ' ')} is"),
             low,
             high,
             None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from trajlab.decide import SHARE, SINGLING_OUT, TRACES, Finding, Unanswerable
 from trajlab.decide import _recovered as recovered
 from trajlab.errors import RiskError
+from trajlab.report import naming
 from trajlab.risk import knowledge
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class SinglingOut:
         )
         return Finding(
             risk.unique_share,
-            f"{self.knowledge} singles out",
+            f"knowing {naming.knowledge(self.knowledge)} ({self.knowledge}) singles out",
             risk.low,
             risk.high,
             self._yardstick(lab, release, seed),

@@ -34,14 +34,14 @@ class SmallestCount:
         check_name("table", self.table, TABLES)
 
     def answer(self, lab: Lab, release: Release, limit: float, seed: int) -> Finding:
-        if (eps := noise_answers(release, self.unless_epsilon)) is not None:
-            return Finding(limit, "values are noisy, which counts as", note=f"ε = {eps:.3g} per person-week")
+        if noise := noise_answers(release, self.unless_epsilon, limit):
+            return noise
         ((rows, smallest, small),) = lab._store.rows(
             step("6_metrics/_smallest_count"), release_id=release.id, table=self.table, least=limit
         )
         if smallest is None:
             return Finding(limit, "no value above 0 is published, which counts as")
-        note = f"{small:,} of {rows:,} rows show less than {limit:,g}" if small else f"all {rows:,} rows"
+        note = f"{small:,} of {rows:,} counts show less than {limit:,g}" if small else f"all {rows:,} counts"
         return Finding(float(smallest), "the smallest value published is", note=note)
 
 
