@@ -116,7 +116,7 @@ def city() -> tl.Lab:
     lab.study(index="square:4000", slot=["30min", "3h"], people=[None, 60])
     noise = [f"noise:geometric:eps={eps}:unit=person-slot" for eps in ("0.5", "1", "2", "5", "10")]
     recipes = [None, "suppress:2", "suppress:3", "suppress:5", "round:2", "round:5", "round:10", *noise]
-    lab.study(index="square:1000", slot="30min", protect=recipes)
+    lab.study(index="square:2000", slot="3h", protect=recipes)
     tops = ("top:1", "top:2", "top:3", "top:2:unordered", "top:variable", "top:variable:unordered")
     for known in (*tops, "points:1", "points:2", "points:4", "points:8"):
         lab.risk(main, known)

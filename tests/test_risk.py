@@ -481,12 +481,14 @@ def said(capsys, *words: object, code: int = 0) -> str:
 def test_risk_from_the_shell_is_that_of_the_lab(lab_file, capsys):
     out = said(capsys, "risk", lab_file, "points:2", "top:variable", "--set", "min_share=0.2", code=2)
     assert out == "trajlab: knowledge points has no setting 'min_share'; it has points, short\n"
-    out = said(capsys, "risk", lab_file, "points:2", "top:2", "--basis", "records", "--sample", 4, "--seed", 3)
+    words = ("risk", lab_file, "points:2", "top:2", "--basis", "records", "--sample", 4, "--seed", 3, "--table")
+    out = said(capsys, *words)
     with tl.open(lab_file) as lab:
         asked = [lab.risk(published(lab), text, basis="records", sample=4, seed=3) for text in ("points:2", "top:2")]
         assert lab.sql("select count(*) from study.risk").item() == 2
     for each in asked:
-        assert f"risk {each.id}: {each.knowledge} on traces {each.searched_id}, 4 looked for\n" in out
+        assert f"risk {each.id}: {each.knowledge}\n" in out
+        assert f"{each.description}\n" in out
     assert out.count("unique_share") == out.count("k_percentile") / 4 == 2 * len(_scopes(lab_file, asked[0].id))
 
 
@@ -506,8 +508,8 @@ def test_protected_traces_and_recovered_tracks_are_searched_from_the_shell(lab_f
         f"wrote 82 records to {tmp_path / 'cut.csv'}",
     ]
     assert len(pl.read_csv(tmp_path / "cut.csv")) == 82
-    assert f"on traces {made.id}, 48 looked for" in said(capsys, "risk", lab_file, "points:2", "--traces", made.id)
-    assert ", 6 looked for" in said(capsys, "risk", lab_file, "top:1", "--run", run.id)
+    assert "of 48 pieces of traces are singled out" in said(capsys, "risk", lab_file, "points:2", "--traces", made.id)
+    assert "of 6 people are singled out" in said(capsys, "risk", lab_file, "top:1", "--run", run.id)
 
 
 def test_people_from_the_shell_divide_risk_by_group(lab_file, tmp_path, capsys):
