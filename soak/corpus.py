@@ -34,6 +34,7 @@ TABLES = (
 )
 TIMETABLES = ("schedule lab.duckdb {file}",)
 LESSONS = ("schedule lab.duckdb grid:60min --truth {file}",)
+POLICIES = ("decide lab.duckdb --policy {file}",)
 ZONES = ("geography lab.duckdb --zones {file}",)
 
 
@@ -92,6 +93,8 @@ def outcomes(work: Path, tally: Tally) -> Iterator[tuple[tuple[str, str], tuple[
 
 def commands(path: Path) -> tuple[str, ...]:
     """The commands that read such a file."""
+    if "policies" in path.parent.name:
+        return POLICIES
     if "timetable" in path.parent.name or path.suffix == ".toml":
         return TIMETABLES
     if "lessons" in path.parent.name:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+
+import polars as pl
 
 import trajlab as tl
 from trajlab.simulation import simulate_campus, simulate_stations
@@ -62,9 +65,43 @@ def _files(_: Scenes, folder: Path) -> None:
     (folder / "policy.toml").write_text(POLICY)
     homes = "".join(f"p{n:07d},{'north' if n % 2 else 'south'}\n" for n in range(PEOPLE))
     (folder / "people.csv").write_text(f"uid,side\n{homes}")
+    _write_formats(folder)
     (folder / "study.toml").write_text(
         'index = ["square:2000", "square:4000"]\nslot = "3h"\nadversary = "top:1"\nutility = "counts"\n'
     )
+
+
+def _write_formats(folder: Path) -> None:
+    """A few people as bandicoot keeps them, a file each, and as multimno does, in folders of days."""
+    people = folder / "bandicoot"
+    people.mkdir()
+    for n in range(6):
+        calls = "".join(
+            f"call,in,x,2014-03-0{1 + n % 3} {7 + hour:02}:1{n}:30,120,{'AB'[hour % 2]}\n" for hour in range(9)
+        )
+        (people / f"p{n}.csv").write_text(
+            f"interaction,direction,correspondent_id,datetime,call_duration,antenna_id\n{calls}"
+        )
+    (folder / "antennas.csv").write_text("antenna_id,latitude,longitude\nA,42.36,-71.09\nB,42.37,-71.10\n")
+    noon = dt.datetime(2023, 1, 1, 12, tzinfo=dt.UTC)
+    for day in (1, 2):
+        rows = [
+            (n, noon + dt.timedelta(days=day - 1, minutes=10 * n + hour * 60)) for n in range(6) for hour in range(6)
+        ]
+        events = pl.DataFrame(
+            {
+                "user_id": [bytes([n]) * 32 for n, _ in rows],
+                "timestamp": [at for _, at in rows],
+                "mcc": [214] * len(rows),
+                "cell_id": ["AB"[n % 2] for n, _ in rows],
+                "latitude": [40.42 + 0.01 * (n % 2) for n, _ in rows],
+                "longitude": [-3.70] * len(rows),
+            },
+            schema_overrides={"timestamp": pl.Datetime("us", "UTC")},
+        )
+        partition = folder / "events" / "year=2023" / "month=1" / f"day={day}" / "user_id_modulo=0"
+        partition.mkdir(parents=True)
+        events.write_parquet(partition / "part-00000.parquet")
 
 
 def _trips() -> str:
@@ -117,6 +154,12 @@ def _decided(scenes: Scenes, folder: Path) -> None:
         lab.certificate(lab.decide(release, policy), folder / "decision.json")
 
 
+def _gridded(scenes: Scenes, folder: Path) -> None:
+    scenes.copy("ingested", folder)
+    with tl.open(folder / "lab.duckdb") as lab:
+        lab.release("inspire:1000", "1h")
+
+
 def _campus(_: Scenes, folder: Path) -> None:
     folder.mkdir(parents=True)
     campus = simulate_campus(30, 14, seed=0)
@@ -134,4 +177,5 @@ MAKERS: dict[str, Callable[[Scenes, Path], None]] = {
     "asked": _asked,
     "decided": _decided,
     "campus": _campus,
+    "gridded": _gridded,
 }

@@ -35,6 +35,8 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "ingest": (
         Trial("ingest new.duckdb city.csv --tz Europe/Lisbon", "files"),
         Trial("ingest lab.duckdb more.csv --tz Europe/Lisbon", "released"),
+        Trial("ingest new.duckdb bandicoot --kind bandicoot --tz America/New_York --stations antennas.csv", "files"),
+        Trial("ingest new.duckdb events --kind multimno", "files"),
     ),
     "release": (
         Trial("release lab.duckdb --index h3:8 --slot 30min", "ingested"),
@@ -91,6 +93,7 @@ TRIALS: dict[str, tuple[Trial, ...]] = {
     "export": (
         Trial("export lab.duckdb tables", "asked", makes="tables"),
         Trial("export lab.duckdb shapes --publishable --geo", makes="shapes"),
+        Trial("export lab.duckdb present --publishable --format multimno", "gridded", makes="present"),
         Trial("export lab.duckdb published --publishable --format csv", makes="published"),
         Trial("export lab.duckdb published --publishable --policy own.toml", "decided", makes="published", steps=True),
     ),
