@@ -36,13 +36,14 @@ published as (
         count(*) as counts,
         count(distinct cell) as cells,
         median(people)::double as median_count,
-        avg(case when people = 1 then 1.0 else 0.0 end) as alone
+        avg(case when people = 1 then 1.0 else 0.0 end) as alone,
+        sum(people)::bigint as person_slots
     from counts.occupancy
     where release_id = $release_id
     group by release_id
 ),
 
-listed as (
+behind_protection as (
     select made.release_id, sum(behind.people)::bigint as person_slots
     from made
     join counts.occupancy as occupancy on occupancy.release_id = made.release_id
@@ -50,6 +51,7 @@ listed as (
         on behind.release_id = made.unprotected_id
         and behind.slot = occupancy.slot
         and behind.cell = occupancy.cell
+    where made.unprotected_id <> made.release_id
     group by made.release_id
 ),
 
@@ -83,12 +85,14 @@ select
     coalesce(flows.flow_counts, 0) as flow_counts,
     published.median_count,
     published.alone,
-    1 - coalesce(listed.person_slots, 0) / truth.person_slots::double as hidden,
+    1 - coalesce(
+        case when made.unprotected_id = made.release_id then published.person_slots else listed.person_slots end, 0
+    ) / truth.person_slots::double as hidden,
     truth.observed_share
 from counts.release as release
 join made using (release_id)
 join truth using (release_id)
 left join published using (release_id)
-left join listed using (release_id)
+left join behind_protection as listed using (release_id)
 left join flows using (release_id)
 where release.release_id = $release_id
