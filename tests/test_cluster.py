@@ -150,7 +150,7 @@ def test_every_file_that_runs_on_shards_has_the_rows_of_the_embedded_engine(seed
 
 
 EVERY_KIND = [example.format(2) for name in knowledge.names() for example in knowledge.kind(name).examples]
-SOME_KINDS = ["top:2", "top:variable:unordered:0.3", "points:2:drop", "locations:2", "sequence:2", "frequency:2:0.5"]
+SOME_KINDS = ["top:variable:unordered:0.3", "points:1", "points:2:drop", "locations:2", "sequence:2", "frequency:2:0.5"]
 OVER_ITS_LIMIT = "unique:3:1"
 
 
@@ -537,7 +537,9 @@ def test_a_plan_from_the_shell(capsys):
     text = said(capsys, "plan", "--people", 10**6, "--days", 30, "--cores", 100, "--memory", 4)
     assert re.match(r"records +1,440,000,000\nshards +200\nmemory of a task +864 MB, beside Spark's own\n", text)
     assert re.search(
-        r"^sent to shards +36.1 GB\non disk +77.8 GB with one release\nprocessor time +", text, re.MULTILINE
+        r"^sent to shards +36.1 GB\non disk +77.8 GB with one release\npoints:4 +6.4 GB of what is known are read,",
+        text,
+        re.MULTILINE,
     )
     for words in (["--people", 0, "--days", 1], ["--people", 1, "--days", 1, "--memory", "nan"]):
         assert " must be more than 0, and less than 10^15, not " in said(capsys, "plan", *words, code=2)

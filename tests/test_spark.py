@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -12,17 +13,20 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cluster import assert_same_rows, embedded, files, one_file_a_task, work
+from test_cluster import SETTINGS, assert_same_rows, files, one_file_a_task
+from test_cluster import work as make_releases
 
 import trajlab as tl
 from trajlab.cluster import spark
 from trajlab.cluster.folder import Folder
+from trajlab.errors import LabError
 
-__all__ = ["embedded", "files", "one_file_a_task"]  # fixtures
+__all__ = ["files", "one_file_a_task"]  # fixtures
 
 MISSING = [
     what
@@ -37,6 +41,24 @@ pytestmark = [
 ]
 SECRET = "key-that-nobody-may-read"
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
+
+
+ASKED = ("points:2", "unique:2")
+
+
+def work(lab: tl.Lab, files: Path) -> None:
+    """Records, releases, and questions in which everybody is compared with everybody."""
+    make_releases(lab, files)
+    release = lab.release(**SETTINGS[1])
+    for known in ASKED:
+        lab.risk(release, known)
+
+
+@pytest.fixture(scope="module")
+def embedded(files) -> tl.Lab:
+    lab = tl.open(quiet=True)
+    work(lab, files)
+    return lab
 
 
 class Cluster:
@@ -154,7 +176,7 @@ def test_a_worker_killed_in_mid_job_changes_no_row(cluster, session, files, embe
 DRIVER = """
 import sys
 from pathlib import Path
-from test_cluster import work
+from test_spark import work
 from trajlab.cluster.lab import open_cluster
 work(open_cluster(sys.argv[1], master="local[1]", shards=3, quiet=True), Path(sys.argv[2]))
 """
@@ -180,6 +202,77 @@ def test_a_driver_that_was_killed_goes_on_after_the_last_finished_table(session,
         work(lab, files)
         assert_same_rows(lab, embedded)
     assert finished == {file: Path(file).stat().st_mtime_ns for file in finished}
+
+
+MEMORY = """
+import json
+import os
+import resource
+import sys
+from pathlib import Path
+
+from trajlab.cluster.lab import open_cluster
+
+os.environ["PYSPARK_SUBMIT_ARGS"] = "--driver-memory 512m pyspark-shell"
+lab = open_cluster(sys.argv[1], master="local[2]", shards=4, task_memory="100MB", quiet=True)
+
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+found = [peak()]
+lab.ingest(sys.argv[2], tz="UTC")
+release = lab.release("square:2000", "1h", "none")
+for known in ("top:2", "points:2", "unique:2"):
+    lab.risk(release, known)
+found.append(peak())
+rows = [lab.sql(f"select * from {table}") for table in ("records.fix", "slots.position", "slots.visit")]
+print(json.dumps([*found, peak()]))
+"""
+
+
+def test_a_driver_of_512_mb_is_enough_because_nothing_of_everybody_comes_to_it(tmp_path):
+    (tmp_path / "files").mkdir()
+    for number in range(4):
+        rows = tl.simulate(people=1500, days=5, seed=number)
+        rows = rows.with_columns(uid=rows["uid"].cast(str) + f"-{number}")
+        rows.write_parquet(tmp_path / "files" / f"{number}.parquet")
+    words = [sys.executable, "-c", MEMORY, tmp_path / "lab", tmp_path / "files"]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    begin, end, with_everybody = json.loads(done.stdout.splitlines()[-1])
+    assert end < 512
+    # What is about everybody would have shown: it alone takes more than all that the driver took.
+    assert with_everybody - end > end - begin
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Path]:
+    """A disk of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], capture_output=True)
+    if made.returncode:
+        pytest.skip("only root may mount a small disk")
+    yield disk
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
+
+
+def test_a_full_disk_is_one_clear_message_and_the_same_line_goes_on_later(session, small_disk, tmp_path):
+    file, ballast = tmp_path / "records.parquet", small_disk / "ballast"
+    tl.simulate(people=400, days=4, seed=0).write_parquet(file)
+    with open_spark(small_disk / "lab", session, 2) as lab, tl.open(quiet=True) as embedded:
+        with ballast.open("wb") as rest, suppress(OSError):
+            while rest.write(bytes(2**16)):
+                rest.flush()
+        with pytest.raises(LabError, match="the disk of a worker is full; nothing of this table is read.") as error:
+            lab.ingest(file, tz="UTC")
+        assert str(tmp_path) not in str(error.value)
+        ballast.unlink()
+        for each in (lab, embedded):
+            each.ingest(file, tz="UTC")
+        assert_same_rows(lab, embedded)
 
 
 def test_commands_run_on_spark(files, tmp_path):

@@ -19,6 +19,8 @@ ID_BYTES = 3 * 40
 """That travel for each person: an id, three times."""
 SORT_BYTES = 3 * 40
 """That a task holds for each record of its shard while it sorts them."""
+POINT_BYTES = 8
+"""Of a point that is known of somebody, read by every task that looks for it."""
 POSITION_BYTES = 4
 """In Parquet, of a person in a slot: assumed, regular traces take less."""
 
@@ -63,6 +65,10 @@ class Plan:
     def shuffled_bytes(self) -> float:
         return self.rows * self.record_bytes + self.people * ID_BYTES
 
+    def known_bytes(self, points: int) -> float:
+        """What all tasks together read to look for everybody, of whom so many points are known."""
+        return self.people * points * POINT_BYTES * self.shards
+
     @property
     def disk_bytes(self) -> float:
         """Records twice, once as the index has them, and the positions of one release."""
@@ -91,6 +97,7 @@ class Plan:
             "memory of a task": _bytes(min(self.task_bytes, self.memory * 1e9)) + ", beside Spark's own",
             "sent to shards": _bytes(self.shuffled_bytes),
             "on disk": f"{_bytes(self.disk_bytes)} with one release",
+            "points:4": f"{_bytes(self.known_bytes(4))} of what is known are read, all tasks together",
             "processor time": f"{_time(self.processor_seconds)}, {self.overhead:.0%} of it to start Spark and tasks",
             "time": f"{_time(self.seconds)} on {self.cores:,} cores, if all have work to the end",
         }  # fmt: skip
