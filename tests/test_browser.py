@@ -198,7 +198,8 @@ def test_the_report_prints_on_a_decent_number_of_pages(browser: Browser, report:
         tab.resize(720, 1000)  # A4 between its margins
         assert tab.run("document.documentElement.scrollWidth") <= 720, "a table is cut off on paper"
     assert printed.startswith(b"%PDF")
-    assert 5 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 60
+    pages = len(re.findall(rb"/Type\s*/Page\b", printed))
+    assert 5 <= pages <= 36, "few enough to be read: 30 when this was written"
 
 
 def test_hostile_names_are_shown_and_never_run(browser: Browser, tmp_path: Path) -> None:
