@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from trajlab.attacks._city import City, Floats, Ints
-from trajlab.attacks._similarity import Alike, shares
+from trajlab.attacks._similarity import Alike, savings, shares
 from trajlab.attacks._steps import Step, StepLog
 from trajlab.matching import Plan, assign, spread
 from trajlab.matching.ties import keys
@@ -26,20 +26,14 @@ def link(city: City, day: int, earlier: Sequence[Ints], today: Ints, log: StepLo
     alike = [Alike(before, today, city.cells) for before in earlier]
     row_term = np.min([each.row_term for each in alike], axis=0)
 
-    def savings(rows: Ints, columns: Ints | None) -> csr_array:
-        found = [each.savings(rows, columns) for each in alike]
-        for each, part in zip(alike, found, strict=True):
-            behind = (row_term - each.row_term)[rows]
-            if behind.any():
-                part.data += np.repeat(behind, np.diff(part.indptr))
-        best = found[0]
-        for part in found[1:]:
-            best = best.maximum(part)
-        return best
+    behind = row_term - np.array([each.row_term for each in alike])
+
+    def saved(rows: Ints, columns: Ints | None) -> csr_array:
+        return savings(alike, behind, rows, columns)
 
     number = np.arange(city.people)
     answer = assign(
-        savings,
+        saved,
         city.people,
         most=1.0,
         row_keys=keys(city.seed, number, day),

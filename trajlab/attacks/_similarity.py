@@ -15,12 +15,26 @@ Slots outside all cells are shared by nobody: two who are both nowhere need not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from trajlab.attacks._compiled import compiled
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Small = npt.NDArray[np.int32]
+
+
+class Stays(NamedTuple):
+    """Tracks by cell, or cells by track: those of line i from `first[i]` to `first[i + 1]`, and slots spent there."""
+
+    first: Ints
+    other: Small
+    spent: Small
 
 
 class Alike:
@@ -37,28 +51,78 @@ class Alike:
         self.constant = float(np.log2(whole) - (np.log2(a) + np.log2(b)) / 2)
         row, cell, p = _inside(row, cell, p, cells)
         column, other_cell, q = _inside(column, other_cell, q, cells)
-        # One inner index for each (cell, slots spent there) of the first day: the gain with every
-        # track of the second day that was in the cell is then a product of two sparse matrices.
-        kind, inner = np.unique(cell * (a + 1) + p, return_inverse=True)
-        self._left = _rows(np.ones(len(row)), inner, np.searchsorted(row, np.arange(self.size + 1)), len(kind))
+        self.visited = _lines(row, cell, p, self.size)
         order = np.argsort(other_cell, kind="stable")
-        begins = np.searchsorted(other_cell[order], np.arange(cells + 1))
-        there, spent = kind // (a + 1), kind % (a + 1)
-        count = begins[there + 1] - begins[there]
-        pointer = np.concatenate([[0], np.cumsum(count)])
-        member = order.astype(np.int32)[np.arange(pointer[-1]) + np.repeat(begins[there] - pointer[:-1], count)]
+        self.visitors = _lines(other_cell[order], column[order], q[order], cells)
         both = np.arange(a + 1)[:, None] + np.arange(b + 1)
-        gain = (_xlogx(both) - _xlogx(np.arange(a + 1))[:, None] - _xlogx(np.arange(b + 1))) / whole
-        self._some: tuple[Ints, csr_array] | None = None
-        self._right = _rows(gain[np.repeat(spent, count), q[member]], column[member], pointer, self.size)
+        self.gain = (_xlogx(both) - _xlogx(np.arange(a + 1))[:, None] - _xlogx(np.arange(b + 1))) / whole
 
     def savings(self, rows: Ints, columns: Ints | None) -> csr_array:
         """What pairs of some tracks of the first day with some, or all, of the second save; not stored: nothing."""
-        if columns is None:
-            return self._left[rows] @ self._right
-        if self._some is None or self._some[0] is not columns:
-            self._some = columns, self._right[:, columns]
-        return self._left[rows] @ self._some[1]
+        return savings([self], np.zeros((1, self.size)), rows, columns)
+
+
+def savings(alike: Sequence[Alike], behind: Floats, rows: Ints, columns: Ints | None) -> csr_array:
+    """The most that pairs save by one of several first days, less what each day is `behind`; the second is the same."""
+    to = alike[0].visitors if columns is None else _only(alike[0].visitors, columns, alike[0].size)
+    width = alike[0].size if columns is None else len(columns)
+    many = sum(_meetings(each.visited, to, rows) for each in alike)
+    column, saving = np.empty(many, dtype=np.int32), np.empty(many)
+    ends = np.zeros(len(rows) + 1, dtype=np.int64)
+    starts = np.cumsum([0, *(len(each.visited.other) for each in alike)])
+    days = Stays(
+        np.stack([each.visited.first + start for each, start in zip(alike, starts, strict=False)]),
+        np.concatenate([each.visited.other for each in alike]),
+        np.concatenate([each.visited.spent for each in alike]),
+    )
+    meet(rows, days, np.stack([each.gain for each in alike]), behind, to, width, ends, column, saving)
+    return csr_array((saving[: ends[-1]], column[: ends[-1]], ends), shape=(len(rows), width))
+
+
+@compiled
+def meet(rows, days, gain, behind, to, width, ends, column, saving):  # type: ignore[no-untyped-def]
+    """For every row the columns that share a cell with it, and what the pair saves; `ends` says where rows end."""
+    part, best = np.zeros(width), np.zeros(width)
+    here, met = np.full(width, -1, np.int64), np.full(width, -1, np.int64)
+    meeting = np.empty(width, np.int64)
+    at = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        begin = at
+        for day in range(len(gain)):
+            turn, some = i * len(gain) + day, 0
+            for k in range(days.first[day, row], days.first[day, row + 1]):
+                cell, spent = days.other[k], days.spent[k]
+                for j in range(to.first[cell], to.first[cell + 1]):
+                    other = to.other[j]
+                    if here[other] != turn:
+                        here[other], part[other], meeting[some] = turn, 0.0, other
+                        some += 1
+                    part[other] += gain[day, spent, to.spent[j]]
+            for k in range(some):
+                other = meeting[k]
+                if met[other] != i:
+                    met[other], best[other], column[at] = i, 0.0, other
+                    at += 1
+                best[other] = max(best[other], part[other] + behind[day, row])
+        for k in range(begin, at):
+            saving[k] = best[column[k]]
+        ends[i + 1] = at
+
+
+def _meetings(visited: Stays, to: Stays, rows: Ints) -> int:
+    """How often tracks of some rows are where others are: at least as many as there are pairs."""
+    there = np.concatenate([[0], np.cumsum(np.diff(to.first)[visited.other])])
+    return int((there[visited.first[rows + 1]] - there[visited.first[rows]]).sum())
+
+
+def _only(visitors: Stays, columns: Ints, size: int) -> Stays:
+    """The same for some tracks, numbered by their place among `columns`."""
+    place = np.full(size, -1)
+    place[columns] = np.arange(len(columns))
+    kept = place[visitors.other] >= 0
+    first = np.concatenate([[0], np.cumsum(kept)])[visitors.first]
+    return Stays(first, place[visitors.other[kept]].astype(np.int32), visitors.spent[kept])
 
 
 def shares(days: Ints, cells: int) -> csr_array:
@@ -79,10 +143,10 @@ def _inside(track: Ints, cell: Ints, spent: Ints, cells: int) -> tuple[Ints, Int
     return track[here], cell[here], spent[here]
 
 
-def _rows(value: Floats, column: Ints, pointer: Ints, columns: int) -> csr_array:
-    """A sparse matrix with small numbers for indices where they will do: half the memory to go through."""
-    small = np.int32 if max(len(value), columns) < 2**31 else np.int64
-    return csr_array((value, column.astype(small), pointer.astype(small)), shape=(len(pointer) - 1, columns))
+def _lines(line: Ints, other: Ints, spent: Ints, lines: int) -> Stays:
+    """Sorted lines as stays."""
+    first = np.searchsorted(line, np.arange(lines + 1))
+    return Stays(first, other.astype(np.int32), spent.astype(np.int32))
 
 
 def _xlogx(count: Ints) -> Floats:

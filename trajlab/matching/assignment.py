@@ -24,6 +24,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from trajlab.matching import auction
+from trajlab.matching.compiled import compiled
 from trajlab.matching.plan import Floats, Ints, rank_within
 from trajlab.matching.simplex import Solved, dense, sparse
 from trajlab.matching.ties import Grain, Keys, preference
@@ -245,17 +246,35 @@ class _Table:
 
     def _above(self, part: csr_array, rows: Ints, enough: Floats, columns: Ints | None = None) -> _Pairs:
         """Pairs of some rows that save more than is enough for their row, best first."""
-        found = np.flatnonzero(part.data > np.repeat(np.maximum(enough, 0.0), np.diff(part.indptr)))
-        line = np.searchsorted(part.indptr, found, side="right") - 1
-        saving = part.data[found]
-        order = _by_line(line, -saving, self.most)
-        row = rows[line[order]].astype(np.int32)
-        column = part.indices[found[order]] if columns is None else columns[part.indices[found[order]]]
-        column = column.astype(np.int32)
-        return _Pairs(row, column, saving[order], self._cost(row, column, saving[order]))
+        ends = part.indptr.astype(np.int64)
+        row, column, saving = pick(ends, part.indices, part.data, np.maximum(enough, 0.0))
+        row = rows[row].astype(np.int32)
+        column = column if columns is None else columns[column].astype(np.int32)
+        return _Pairs(row, column, saving, self._cost(row, column, saving))
 
     def _cost(self, row: Small, column: Small, saving: Floats) -> Floats:
         return self.common - self.grain.costs(saving, preference(self.row_keys[row], self.column_keys[column]))
+
+
+@compiled
+def pick(ends, column, saving, enough):  # type: ignore[no-untyped-def]
+    """Line, column and saving of the pairs of each line that save more than is enough for it, best first."""
+    many = 0
+    for line in range(len(enough)):
+        for k in range(ends[line], ends[line + 1]):
+            many += saving[k] > enough[line]
+    lines, columns, savings = np.empty(many, np.int32), np.empty(many, np.int32), np.empty(many)
+    at = 0
+    for line in range(len(enough)):
+        begin = at
+        for k in range(ends[line], ends[line + 1]):
+            if saving[k] > enough[line]:
+                lines[at], columns[at], savings[at] = line, column[k], saving[k]
+                at += 1
+        best = np.argsort(-savings[begin:at], kind="mergesort")
+        columns[begin:at] = columns[begin:at][best]
+        savings[begin:at] = savings[begin:at][best]
+    return lines, columns, savings
 
 
 def _first_of_each(line: Ints | Small, value: Floats, most: int) -> Ints:
