@@ -413,7 +413,9 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(PHONE, True), (DESK, False)])
-@pytest.mark.parametrize("place", ["", "?part=recovery", "tables", "tables?name=counts.occupancy", "sql"])
+@pytest.mark.parametrize(
+    "place", ["", "?part=recovery", "compare", "questions", "tables", "tables?name=counts.occupancy", "sql"]
+)
 def test_the_playground_is_quiet_fits_and_axe_is_content(
     browser: Browser, playground: str, place: str, width: int, dark: bool
 ) -> None:

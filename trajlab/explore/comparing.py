@@ -73,10 +73,10 @@ def _table(answer: Answer, chosen: Sequence[Published]) -> Html:
         )
         for name, column in facts
     ]
-    head = tag("tr", tag("th", "", scope="col"), tag("th", "About", scope="col"),
+    head = tag("tr", tag("th", "Measure", scope="col"), tag("th", "About", scope="col"),
                [tag("th", each.name, scope="col") for each in chosen])  # fmt: skip
     inner = tag("table", tag("caption", "Releases side by side"), tag("thead", head), tag("tbody", sizes, rows))
-    return tag("div", inner, cls="scroll", tabindex=0)
+    return tag("div", inner, cls="scroll", tabindex=0, role="region", aria_label="Releases side by side")
 
 
 def _name(row: Mapping[str, str]) -> str:
