@@ -73,7 +73,7 @@ class Schedule:
         )
         if estimate is None:
             raise Unanswerable(f"nobody is in a set of {self.min_k} or more, so nobody's schedule was looked for")
-        where = "true traces" if self.about == TRACES else "recovered tracks"
+        where = f"true traces (basis {leak.basis})" if self.about == TRACES else "recovered tracks"
         return Finding(
             estimate,
             WORDS.get(self.metric, f"of schedules, {self.metric.replace('_', ' ')} is"),

@@ -63,7 +63,7 @@ class SinglingOut:
             round(risk.unique_share * risk.people),
             worst,
             groups,
-            f"of {risk.people:,} people, {_where(self.about)}",
+            f"of {risk.people:,} people, {_where(self.about, risk.basis)}",
         )
 
     def _yardstick(self, lab: Lab, release: Release, seed: int) -> float | None:
@@ -72,8 +72,10 @@ class SinglingOut:
         return None if shuffled is None else lab.risk(shuffled, self.knowledge, seed=seed).unique_share
 
 
-def _where(about: str) -> str:
-    return "among the true traces, which would have to leak" if about == TRACES else "among the tracks recovered"
+def _where(about: str, basis: str) -> str:
+    if about == TRACES:
+        return f"among the true traces (basis {basis}), which would have to leak"
+    return "among the tracks recovered"
 
 
 RULE = SinglingOut
