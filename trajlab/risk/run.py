@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from trajlab.errors import RiskError
+from trajlab.errors import ContractError, RiskError
 from trajlab.ids import digest
 from trajlab.query import Query, catalogue
 from trajlab.risk import knowledge, traces
@@ -167,6 +167,8 @@ def _answer_together(store: Store, questions: dict[str, Knowledge], case: Case, 
 
 def _insert_together(store: Store, table: str, frames: dict[str, pl.DataFrame]) -> None:
     columns = [column.name for column in Query.load(table).columns if column.name != "risk_id"]
+    if wrong := [frame.columns for frame in frames.values() if set(frame.columns) != set(columns)]:
+        raise ContractError(f"{table} has columns {columns}, not {wrong[0]}")
     rows = [frame.select(pl.lit(risk_id).alias("risk_id"), *columns) for risk_id, frame in frames.items()]
     store.insert(table, pl.concat(rows, how="vertical_relaxed"))
 
