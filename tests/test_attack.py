@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 import trajlab as tl
 from tests.conftest import TINY_BOX, tiny_lab
 from trajlab import attacks
-from trajlab.cli import main
+from trajlab.cli import main, terminal
 from trajlab.errors import AttackError, MetricError, ReleaseError, UnknownNameError
 
 COUNTS = np.array([[2, 1, 0], [2, 0, 1], [1, 1, 1], [2, 1, 0]] * 3)
@@ -218,6 +218,21 @@ def test_the_command_line_attacks_the_only_release(tmp_path, capsys):
         lab.release(index="square:2000", slot="3h", box=TINY_BOX, outside="clamp")
     assert main(["attack", file, "stay"]) == 2
     assert "the lab has 2 releases: say which with --release" in capsys.readouterr().err
+
+
+def test_the_command_line_says_how_long_an_attack_takes_before_it_begins(tmp_path, capsys, monkeypatch):
+    file = str(tmp_path / "lab.duckdb")
+    with tiny_lab(file) as lab:
+        published(lab)
+    assert main(["attack", file, "xu2017", "--pairing", "greedy"]) == 0
+    assert "by its size" not in capsys.readouterr().err, "a second is not worth a word"
+    monkeypatch.setattr(terminal, "WORTH_SAYING", 0.5)
+    assert main(["attack", file, "xu2017", "--pairing", "greedy"]) == 0
+    assert "by its size" not in capsys.readouterr().err, "it was run before"
+    assert main(["attack", file, "xu2017", "--seed", "1", "--pairing", "greedy"]) == 0
+    assert capsys.readouterr().err == "xu2017 on 6 people and 16 slots: about 1 s of one core, by its size\n"
+    assert main(["attack", file, "xu2017", "--seed", "2", "--pairing", "greedy", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_the_command_line_says_when_there_is_nothing_to_attack(tmp_path, capsys):

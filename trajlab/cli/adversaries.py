@@ -16,6 +16,7 @@ from trajlab.cli.terminal import (
     opened,
     pairs,
     release_options,
+    say_before,
     show,
     table_option,
 )
@@ -23,6 +24,7 @@ from trajlab.errors import TrajlabError
 
 if TYPE_CHECKING:
     from trajlab.lab import Lab
+    from trajlab.release import Release
 
 
 def feasibility(args: argparse.Namespace) -> None:
@@ -67,6 +69,7 @@ def attack(args: argparse.Namespace) -> None:
     with opened(args, must_exist=True) as lab:
         settings = {name: number_or_text(text) for name, text in pairs(args.set, "--set").items()}
         found = lab.published(only_release(lab, args.release))
+        _say_how_long(lab, args, found)
         run = lab.attack(found, args.attack, seed=args.seed, pairing=args.pairing, **settings)
         print(f"run {run.id} of {run.attack} on release {run.release_id}: {run.people:,} tracks over {run.days} days")
         if not args.table:
@@ -79,6 +82,23 @@ def attack(args: argparse.Namespace) -> None:
             id=run.id,
         )
         show(scores, "table", 60)
+
+
+_TIMES = {"habits": 9.0}
+"""What an attack takes of what the two of the papers take, where that is something else."""
+
+
+def _say_how_long(lab: Lab, args: argparse.Namespace, release: Release) -> None:
+    """How long the attack will take, unless it was run before or takes no time."""
+    from trajlab.study.cost import Size
+
+    again = "select 1 from study.run where release_id = $id and attack = $attack and seed = $seed and complete"
+    if args.attack in ("stay", "shuffle") or len(lab.sql(again, id=release.id, attack=args.attack, seed=args.seed)):
+        return
+    days = -(-release.slots // release.slots_per_day)
+    seconds = Size(0, release.people, days).seconds_of("recovery", 86_400 / release.slots_per_day)
+    what = f"{args.attack} on {release.people:,} people and {release.slots:,} slots"
+    say_before(args, what, seconds * _TIMES.get(args.attack, 1.0))
 
 
 def _attack_options(c: argparse.ArgumentParser) -> None:

@@ -117,6 +117,18 @@ def opened(args: argparse.Namespace, *, read_only: bool = False, must_exist: boo
     )
 
 
+WORTH_SAYING = 20.0
+"""Seconds of work from which on a command says how long it will take before it begins."""
+
+
+def say_before(args: argparse.Namespace, what: str, seconds: float) -> None:
+    """A guess on stderr, to tell minutes from hours; the bar of the work itself is better as soon as it moves."""
+    from trajlab.progress import duration
+
+    if seconds >= WORTH_SAYING and not args.quiet:
+        print(f"{what}: about {duration(seconds)} of one core, by its size", file=sys.stderr, flush=True)
+
+
 def pairs(given: list[str] | None, flag: str) -> dict[str, str]:
     for pair in given or []:
         if "=" not in pair:

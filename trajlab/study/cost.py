@@ -43,13 +43,17 @@ class Size:
 
     def seconds(self, step: Step) -> float:
         """How long a step takes, roughly."""
-        positions = self.people * self.days * 86_400 / step.table.slot
-        pairs = min(self.people, 20_000) ** 2 * 86_400 / step.table.slot
+        return self.seconds_of(step.result, step.table.slot)
+
+    def seconds_of(self, result: str, slot: float) -> float:
+        """How long one such answer takes with slots of so many seconds, roughly."""
+        positions = self.people * self.days * 86_400 / slot
+        pairs = min(self.people, 20_000) ** 2 * 86_400 / slot
         return (
-            _LEAST.get(step.result, 0.2)
-            + _PER_RECORD.get(step.result, 0.0) * self.records
-            + _PER_POSITION[step.result] * positions
-            + _PER_PAIR.get(step.result, 0.0) * pairs
+            _LEAST.get(result, 0.2)
+            + _PER_RECORD.get(result, 0.0) * self.records
+            + _PER_POSITION[result] * positions
+            + _PER_PAIR.get(result, 0.0) * pairs
         )
 
 
