@@ -288,20 +288,21 @@ def test_call_records_and_people_who_never_move(tmp_path):
             lab.ingest(tmp_path / "calls.csv", kind="cdr", drop_single_location=True)
 
 
-def test_the_order_of_rows_changes_no_count(files, tmp_path):
+def test_the_order_of_rows_changes_no_count_and_no_crowd(files, tmp_path):
     frame = pl.read_parquet(files / "a.parquet")
     found = []
     for order, rows in enumerate((frame, frame.sample(fraction=1, shuffle=True, seed=1))):
         rows.write_parquet(tmp_path / "rows.parquet")
         with open_shards(tmp_path / f"lab{order}", 3) as lab:
             lab.ingest(tmp_path / "rows.parquet", tz="UTC")
-            lab.release(index="h3:8", slot="1h", fill="linear")
-            found.append(
-                [
-                    lab.sql(f"select * exclude release_id from {t} order by all")
-                    for t in ("counts.occupancy", "slots.position")
-                ]
-            )
+            release = lab.release(index="h3:8", slot="1h", fill="linear")
+            for known in ("top:2", "points:1", "unique:2"):
+                lab.risk(release, known)
+            of_release = [
+                lab.sql(f"select * exclude release_id from {table} order by all")
+                for table in ("counts.occupancy", "slots.position")
+            ]
+            found.append([*of_release, lab.sql("select * exclude risk_id from metrics.anonymity order by all")])
     for one, other in zip(*found, strict=True):
         assert_frame_equal(one, other)
 
