@@ -24,7 +24,7 @@ from scipy.spatial.distance import jensenshannon
 from trajlab import attacks
 from trajlab.attacks import Online, StepLog, _small, load
 from trajlab.attacks._city import City
-from trajlab.attacks._similarity import Alike
+from trajlab.attacks._similarity import Alike, savings
 from trajlab.errors import AttackError
 from trajlab.matching import assignment, sifting
 from trajlab.release import Release
@@ -516,6 +516,20 @@ def test_days_that_share_no_cell_gain_one_bit_and_equal_days_nothing(slots):
     assert apart.savings(np.arange(4), None).nnz == 0
     assert apart.constant == pytest.approx(1.0, abs=1e-15 * 16)
     assert np.diag(gains(Alike(first, first, 5))) == pytest.approx(0.0, abs=1e-12)
+
+
+@some
+@given(days=pairs_of_days(), seed=st.integers(0, 99))
+def test_of_several_first_days_the_one_that_saves_most_counts(days, seed):
+    first, second, cells = days
+    rng = np.random.default_rng(seed)
+    alike = [Alike(rng.permutation(first), second, cells) for _ in range(3)]
+    behind = -rng.random((3, len(first)))
+    each = [
+        one.savings(np.arange(one.size), None).toarray() + by[:, None] for one, by in zip(alike, behind, strict=True)
+    ]
+    found = savings(alike, behind, np.arange(len(first)), None).toarray()
+    assert np.array_equal(found, np.maximum(np.max(each, axis=0), 0.0))
 
 
 @some
