@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WHOLE_NUMBERS = {"restarts": 1, "rounds": 1, "samples": 1, "windows": 0, "joining": 0, "beliefs": 0}
 """Settings that are whole numbers, and the least that they can be."""
+ON_LISTS = 4
+"""Of so many rounds one is enough on short lists: more did not help in simulated cities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Habits:
 
     Starts from the tracks of `dsilva2024`. Where each track is becomes a belief, improved in `beliefs`
     rounds over all days and counts at once; the answer is the tracks that fit it best. Where there
-    are many people and cells, beliefs are about a short list of cells for each track and day.
+    are many people and cells, beliefs are about a short list of cells for each track and day, and
+    there are a quarter of the rounds.
 
     Where these tracks are explained worse than the first ones (nobody has habits), or without
     `beliefs`, tracks exchange cells instead: they
@@ -50,7 +53,7 @@ class Habits:
 
     requires: ClassVar[tuple[str, ...]] = DSilva2024.requires
 
-    beliefs: int = 10
+    beliefs: int = 40
     restarts: int = 2
     rounds: int = 12
     samples: int = 4
@@ -86,7 +89,9 @@ class Habits:
             if fits(tracks):
                 answer, belief = believe(city, tracks, model, self.beliefs)
             else:
-                answer, belief = believe_sparsely(city, tracks, model, self.beliefs, int(rng.integers(2**62)))
+                answer, belief = believe_sparsely(
+                    city, tracks, model, -(-self.beliefs // ON_LISTS), int(rng.integers(2**62))
+                )
             if self._explained(city, answer) >= self._explained(city, tracks):
                 log.confidence = confidence(belief)
                 return city.as_listed(answer.astype(np.int64))
