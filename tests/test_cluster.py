@@ -458,7 +458,12 @@ def test_the_whole_flow_on_shards_from_the_shell(on_shards, files, tmp_path, cap
     said(capsys, *cluster, "release", lab, "--slot", "2h", "--index", "square:2000", "--memory-limit", "1GB", "--quiet")
     counted = "select count(*) as n from counts.release"
     assert said(capsys, "--engine", "spark", "sql", lab, counted, "--format", "csv") == "n\n1\n"
-    assert "points:2" in said(capsys, "risk", lab, "points:2", "--quiet")  # the embedded engine, over the same folder
+    found = said(capsys, *cluster, "risk", lab, "points:2", "--quiet")
+    assert "points:2" in found
+    assert said(capsys, "risk", lab, "points:2", "--quiet") == found  # the embedded engine, over the same folder
+    (tmp_path / "leaks.toml").write_text(POLICY)
+    assert main([*map(str, [*cluster, "decide", lab, "--policy", tmp_path / "leaks.toml", "--quiet"])]) == 1
+    assert "fail: do not publish" in capsys.readouterr().out
     assert "lab has 3 shards" in said(
         capsys, *cluster, "--shards", 4, "ingest", lab, files / "b.csv", "--quiet", code=2
     )
