@@ -109,11 +109,12 @@ MAY_IMPORT = {
         *(
             "study",
             "attacks",
-            "decide.policy",
+            "decide",
             "errors",
             "ids",
             "lab",
             "membership",
+            "metrics.optimal",
             "progress",
             "protect",
             "query",

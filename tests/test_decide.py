@@ -13,6 +13,7 @@ from tests.conftest import TINY
 from trajlab.cli import main
 from trajlab.decide._published import epsilon_of
 from trajlab.decide.policy import Policy
+from trajlab.decide.rules.singling_out import _known
 from trajlab.decide.run import judge, whole
 from trajlab.errors import PolicyError
 from trajlab.release import Release
@@ -264,6 +265,21 @@ def test_a_week_has_no_weekly_habit_and_a_term_has(term, tmp_path):
         answer = found(lab, release, asked)
         leak = lab.schedule("grid:60min", release, points=1, min_k=2)
         assert answer["estimate"] == leak.totally
+
+
+@pytest.mark.parametrize(
+    ("knowledge", "told"),
+    [
+        ("points:4", "4 points (points:4)"),
+        ("points:1", "1 point (points:1)"),
+        ("cont:3", "3 points in a row (cont:3)"),
+        ("top:2", "2 most frequent places (top:2)"),
+        ("points:4:drop", "points:4:drop"),
+        ("homework", "homework"),
+    ],
+)
+def test_what_is_known_is_told_in_words_where_it_has_some(knowledge, told):
+    assert _known(knowledge) == told
 
 
 @pytest.mark.parametrize(

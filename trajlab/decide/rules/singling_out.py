@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from trajlab.decide import SHARE, SINGLING_OUT, TRACES, Finding, Unanswerable
 from trajlab.decide import _recovered as recovered
 from trajlab.errors import RiskError
-from trajlab.report import naming
 from trajlab.risk import knowledge
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class SinglingOut:
         )
         return Finding(
             risk.unique_share,
-            f"knowing {naming.knowledge(self.knowledge)} ({self.knowledge}) singles out",
+            f"knowing {_known(self.knowledge)} singles out",
             risk.low,
             risk.high,
             self._yardstick(lab, release, seed),
@@ -70,6 +69,15 @@ class SinglingOut:
         """The same among tracks whose slots were joined at random."""
         shuffled = None if self.about == TRACES else recovered.run_of(lab, release, "shuffle", seed)
         return None if shuffled is None else lab.risk(shuffled, self.knowledge, seed=seed).unique_share
+
+
+def _known(knowledge: str) -> str:
+    """What is known in words, such as 4 points (points:4); of other kinds, as it stands."""
+    kind, _, size = knowledge.partition(":")
+    noun = {"points": "point", "cont": "point", "top": "most frequent place"}.get(kind)
+    if noun is None or not size.isdigit():
+        return knowledge
+    return f"{size} {noun}{'' if size == '1' else 's'}{' in a row' if kind == 'cont' else ''} ({knowledge})"
 
 
 def _where(about: str, basis: str) -> str:
