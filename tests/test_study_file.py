@@ -412,11 +412,11 @@ def test_the_command_line_asks_a_file_and_draws_it(tmp_path: Path, capsys: pytes
 
 
 def test_the_default_box_is_found_once_for_the_same_records(monkeypatch):
-    from trajlab.release import grid
+    from trajlab.release import box
 
     found = []
-    inhabited = grid._inhabited_box
-    monkeypatch.setattr(grid, "_inhabited_box", lambda store: found.append(1) or inhabited(store))
+    inhabited = box.inhabited_box
+    monkeypatch.setattr(box, "inhabited_box", lambda store: found.append(1) or inhabited(store))
     with tl.open(quiet=True) as lab:
         lab.ingest(tl.simulate(people=20, days=1, seed=4), tz="Europe/Lisbon")
         first = lab.release("square:4000", "6h")

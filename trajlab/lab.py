@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from trajlab.prepare import Prepared, Recipe
     from trajlab.protect._audit import Audit
     from trajlab.release import Release
-    from trajlab.release.grid import Box
+    from trajlab.release.box import Box
     from trajlab.risk.run import Risk
     from trajlab.risk.traces import Traces
     from trajlab.schedule import Leak

@@ -21,7 +21,8 @@ from trajlab.ids import digest
 from trajlab.protect import COUNTS, load_recipe, name_of
 from trajlab.query import Query, catalogue
 from trajlab.release import Release, groups, notes, protected, slots
-from trajlab.release.grid import Box, add_cells, grid, is_coarser, records_fingerprint
+from trajlab.release.box import Box
+from trajlab.release.grid import add_cells, grid, is_coarser, records_fingerprint
 from trajlab.settings import LARGEST, whole_number
 from trajlab.version import versions
 

@@ -27,7 +27,7 @@ from trajlab.utility.sides import Before
 from trajlab.version import versions
 
 if TYPE_CHECKING:
-    from trajlab.release.grid import Box
+    from trajlab.release.box import Box
     from trajlab.store import Store
     from trajlab.utility.sides import Side
 

@@ -15,7 +15,7 @@ from trajlab.spatial._projection import LocalMetres
 from trajlab.spatial.square import Square
 
 if TYPE_CHECKING:
-    from trajlab.release.grid import Box
+    from trajlab.release.box import Box
     from trajlab.spatial import Cells, Degrees, Polygons, SpatialIndex
     from trajlab.store import Store
     from trajlab.utility.sides import Side

@@ -18,7 +18,8 @@ import polars as pl
 from trajlab import spatial
 from trajlab.errors import SpatialError, UtilityError
 from trajlab.query import Query
-from trajlab.release.grid import Box, add_cells, study_area
+from trajlab.release.box import Box
+from trajlab.release.grid import add_cells, study_area
 from trajlab.release.truth import unprotected_id
 from trajlab.spatial._projection import LocalMetres
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from trajlab import spatial
 from trajlab.errors import UtilityError
-from trajlab.release.grid import Box, study_area
+from trajlab.release.box import Box
+from trajlab.release.grid import study_area
 from trajlab.spatial import StudyArea
 from trajlab.spatial import _reference as reference
 from trajlab.spatial._projection import LocalMetres
