@@ -86,8 +86,8 @@ def test_a_flow_is_the_line_between_its_cells_and_a_stay_is_a_point(lab, folder)
 
 def test_exposure_of_a_slot_has_no_shape(folder):
     frame, _, _ = read(folder / "metrics.exposure.parquet")
-    assert frame.filter(kind="slot")["geometry"].null_count() == len(frame.filter(kind="slot")) > 0
-    assert frame.filter(kind="cell")["geometry"].null_count() == 0
+    assert frame.filter(exposed_by="slot")["geometry"].null_count() == len(frame.filter(exposed_by="slot")) > 0
+    assert frame.filter(exposed_by="cell")["geometry"].null_count() == 0
 
 
 def test_what_is_published_shows_no_cell_that_has_no_count(tmp_path):
