@@ -80,7 +80,8 @@ def figure_page(city: tl.Lab, campus: tl.Lab) -> str:
             "",
         ]
         weekly = paper == "ma2017"
-        text += _numbers((campus if weekly else city).figure(name, release=None if weekly or figure.across else main))
+        release = None if weekly or figure.across or paper == "protection" else main
+        text += _numbers((campus if weekly else city).figure(name, release=release))
     return "\n".join(text) + "\n"
 
 
