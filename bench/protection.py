@@ -41,7 +41,7 @@ def main() -> None:
         settings |= {"index": "square:1000"}
     for recipe in RECIPES:
         try:
-            lab.study(attack=["xu2017", "dsilva2024"], protect=[None, recipe], **settings)  # type: ignore[call-overload]
+            lab.study(attack=["xu2017", "dsilva2024", "habits"], protect=[None, recipe], **settings)  # type: ignore[call-overload]
         except ProtectionError as error:
             print(f"{recipe}: {error}")
     rows = lab.table("report.protection").filter(~pl.col("attack").is_in(["stay", "shuffle"]))
