@@ -71,7 +71,7 @@ class Plane:
         """Every cost, rows × columns."""
         apart = _distances(self.points, self.sinks)
         if self.several:
-            apart = _lowest_ofeach(apart, self.first)
+            apart = _lowest_of_each(apart, self.first)
         return self.grain.costs(apart, preference(self.row_keys[:, None], self.column_keys))
 
     def cost(self, row: Ints, column: Ints) -> Floats:
@@ -84,7 +84,7 @@ class Plane:
             return np.sqrt(_squared(self.points[row] - self.sinks[column]))
         point, first = self._points_of(row)
         apart = np.sqrt(_squared(self.points[point] - self.sinks[np.repeat(column, self.count[row])]))
-        return _lowest_ofeach(apart, first) if len(row) else apart
+        return _lowest_of_each(apart, first) if len(row) else apart
 
     def below(self, u: Floats, v: Floats, most: int, threads: int) -> tuple[Ints, Ints]:
         """Pairs whose distance is below u + v: all in a tile of columns, or the `most` lowest of each point there.
@@ -184,7 +184,7 @@ def _squared(vector: Floats) -> Floats:
     return squared
 
 
-def _lowest_ofeach(values: Floats, first: Ints) -> Floats:
+def _lowest_of_each(values: Floats, first: Ints) -> Floats:
     lowest: Floats = np.minimum.reduceat(values, first, axis=0)
     return lowest
 
