@@ -210,8 +210,8 @@ def test_more_mistakes_are_one_line_each(words, message, lab_file, capsys):
     ("words", "message"),
     [
         (["--engine", "spark", "--master", "local[2]", "attack", "lab", "shuffle"],
-         "attack does not run on a cluster, where there are ingest, release; the embedded engine does the rest"),
-        (["--engine", "spark", "risk", "lab", "top:2"],
+         "attack does not run on a cluster, where there are ingest, release, risk; the embedded engine does the rest"),
+        (["--engine", "spark", "schedule", "lab", "found"],
          "over the same folder: lab.embedded(), or the command without --engine spark"),
         (["--engine", "spark", "study", "tradeoff", "{lab}"], "study tradeoff does not run on a cluster"),
         (["--engine", "spark", "simulate", "x.parquet"], "simulate does not run on a cluster"),

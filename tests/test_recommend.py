@@ -94,7 +94,6 @@ def test_what_is_beaten_before_it_is_measured_is_not_on_the_frontier(
     every = {(float(risk[p]), float(loss[p])) for p in itertools.product(*map(range, risk.shape))}
     assert not_beaten({(value, float(loss[p])) for p, value in found.items()}) == not_beaten(every)
     rough = search_frontier((places,), shape, lambda p: float(risk[p]), lambda p: float(loss[p]), within=1)
-    assert len(rough) <= len(found)
     for value, lost in every:  # for everything there is, something that loses no more, and risks hardly more
         assert any(value_of <= value + 1 and float(loss[p]) <= lost for p, value_of in rough.items())
 

@@ -174,7 +174,7 @@ def test_tracks_of_an_attack_are_searched_with_what_is_true_of_people(city, rele
     fits = {trace: {track for track, theirs in tracks.items() if told[trace] <= theirs} for trace in told}
     for row in answer(city, linked.id).iter_rows(named=True):
         crowd, found = fits[row["trace"]], own[row["trace"]] in fits[row["trace"]]
-        assert (row["k"], row["found"], row["risk"]) == (len(crowd), found, 1 / len(crowd) if found else 0.0)
+        assert (row["k"], row["found"], row["pick_chance"]) == (len(crowd), found, 1 / len(crowd) if found else 0.0)
     assert any(not crowd for crowd in fits.values())
     assert linked.unique_share == sum(fits[trace] == {own[trace]} for trace in fits) / 25
 
