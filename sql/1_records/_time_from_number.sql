@@ -3,7 +3,7 @@
 -- Seconds from 1e8, milliseconds from 1e11, microseconds from 1e14, nanoseconds from 1e17. A
 -- number before March 1973 in its unit, or one that spells a date, was not meant as time since
 -- 1970: 240304 would be the third of January 1970, 2024030410 a day of 2034, 202403041030 one
--- of 1976.
+-- of 1976. Digits are taken apart as whole numbers: `//` of two doubles keeps the fraction.
 --
 -- reads:   ingest_form
 -- params:  none
@@ -14,14 +14,14 @@
 with to_the_second as (
     select
         *,
-        case
+        (case
             when number is null or number <> floor(number) then null
             when number between 10101 and 991231 then number * 1e6
             when number between 19000101 and 21001231 then number * 1e6
             when number between 1900010100 and 2100123123 then number * 1e4
             when number between 190001010000 and 210012312359 then number * 1e2
             when number between 19000101000000 and 21001231235959 then number
-        end as digits
+        end)::bigint as digits
     from ingest_form
 ),
 
@@ -29,8 +29,8 @@ spelt as (
     select
         * exclude (digits),
         coalesce(
-            digits // 1e8 % 100 between 1 and 12 and digits // 1e6 % 100 between 1 and 31
-            and digits // 1e4 % 100 < 24 and digits // 1e2 % 100 < 60 and digits % 100 < 60,
+            digits // 100000000 % 100 between 1 and 12 and digits // 1000000 % 100 between 1 and 31
+            and digits // 10000 % 100 < 24 and digits // 100 % 100 < 60 and digits % 100 < 60,
             false
         ) as a_date
     from to_the_second
