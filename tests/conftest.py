@@ -107,6 +107,13 @@ def tiny_lab(path: str | Path = ":memory:") -> tl.Lab:
     return lab
 
 
+def filled(lab: tl.Lab) -> dict[str, int]:
+    """How many rows each table of the lab has: the same before and after what is refused."""
+    con = lab._store.con
+    names = con.sql("select schema_name || '.' || table_name from duckdb_tables() where not temporary order by all")
+    return {table: con.sql(f"select count(*) from {table}").fetchall()[0][0] for (table,) in names.fetchall()}
+
+
 @pytest.fixture(scope="session")
 def tiny_file() -> Path:
     """The tiny town as a file: to be copied, not written to."""

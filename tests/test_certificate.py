@@ -327,6 +327,17 @@ def test_a_certificate_is_a_json_file_and_no_folder(tmp_path):
         certificate.check_path(tmp_path / "c.json")
 
 
+def test_a_certificate_without_a_folder_is_refused_before_the_decision(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    town("lab.duckdb").close()
+    words = ["decide", "lab.duckdb", "--policy", "flowkit", "--certificate", "below/nothing/c.json"]
+    assert main(words) == 2
+    told = "trajlab: cannot write below/nothing/c.json: there is no folder below/nothing\n"
+    assert capsys.readouterr().err == told
+    with tl.open("lab.duckdb", read_only=True) as lab:
+        assert not len(lab.table("study.decision"))
+
+
 # Sheet
 
 

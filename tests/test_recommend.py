@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajlab as tl
-from tests.conftest import examples, tiny_lab
+from tests.conftest import examples, filled, tiny_lab
 from trajlab.cli import main
 from trajlab.decide.policy import Policy
-from trajlab.errors import StudyError, UnknownNameError
+from trajlab.errors import StudyError, TrajlabError, UnknownNameError
 from trajlab.release import Release
 from trajlab.release.making import Settings
 from trajlab.study.blur import blur
@@ -363,6 +363,25 @@ def test_a_search_that_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(error, match=re.escape(told)):
         lab.recommend(release, **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"index": ["circle:3"]}, "no spatial index named 'circle'; there are: "),
+        ({"index": ["square:2000", "h3:16"]}, "h3"),
+        ({"seed": -1}, "seed must be a whole number, 0 or more, not -1"),
+        ({"suppress": [0]}, "suppress is a list of whole numbers above 0, not 0"),
+    ],
+    ids=["kind", "cells", "seed", "suppress"],
+)
+def test_what_is_refused_leaves_the_lab_as_it_was(asked: dict[str, object], told: str) -> None:
+    with tiny_lab() as lab:
+        mine = lab.release("square:1000", "3h", coverage=0.1, protect="suppress:2")
+        before = filled(lab)
+        with pytest.raises(TrajlabError, match=re.escape(told)):
+            lab.recommend(mine, risk="top:1", **asked)  # type: ignore[arg-type]
+        assert filled(lab) == before
 
 
 def test_releases_of_others_and_of_groups_cannot_be_made_anew(lab: tl.Lab) -> None:

@@ -194,6 +194,8 @@ def test_other_formats_are_refused(coarser: Study, tmp_path: Path, name: str) ->
         ({"protect": ["suppress:2", "supress:5"]}, UnknownNameError, "no protection named 'supress'"),
         ({"protect": ["suppress:2", "suppress:2"]}, ReleaseError, "varies nothing"),
         ({"people": [10, 20], "index": "cubes:3"}, UnknownNameError, "no spatial index named 'cubes'"),
+        ({"index": ["square:500", "cubes:3"]}, UnknownNameError, "no spatial index named 'cubes'"),
+        ({"people": [10, 20], "pairing": "none"}, UnknownNameError, "no pairing named 'none'; there are: "),
     ],
 )
 def test_a_study_that_makes_no_sense_leaves_nothing(

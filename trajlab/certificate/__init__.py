@@ -22,11 +22,13 @@ __all__ = ["Verification", "check", "check_path", "read", "verify", "write"]
 
 def check_path(path: str | Path) -> Path:
     """A path that a certificate can be written to; to be asked before long work."""
+    from trajlab.report import check_place
+
     path = Path(path)
     if path.suffix.lower() != ".json":
         raise LabError(f"{path.name!r} is no .json: name the certificate decision.json; its sheet is written beside it")
-    if path.is_dir():
-        raise LabError(f"{path} is a folder: name the file to write, such as decision.json")
+    check_place(path, "decision.json")
+    check_place(path.with_suffix(".html"), "decision.json")
     return path
 
 

@@ -41,10 +41,7 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     Must run inside a transaction. Does nothing when the same records were gridded with
     the same index before. Cells of earlier records stay: releases were made of them.
     """
-    area = study_area(store, box)
-    if area.box == EVERYWHERE and box is None and not spec.startswith("places"):
-        raise SpatialError(f"no record has coordinates, so index {spec} cannot place them: use index='places'")
-    index = spatial.build(spec, area)
+    area, index = _build_index(store, spec, box)
     fingerprint = records_fingerprint(store)
     settings = json.dumps({**index.settings, "box": area.box, "outside": outside}, sort_keys=True)
     identity = json.dumps([index.name, settings, fingerprint])
@@ -75,6 +72,19 @@ def grid(store: Store, spec: str, *, box: Box | None, outside: str, progress: Pr
     found = store.totals("select distinct cell from grid.fix where index_id = $id order by cell", "", id=index_id)
     add_cells(store, index, index_id, np.array(found, dtype=np.uint64).ravel())
     return index_id, index
+
+
+def refuse_index(store: Store, spec: str, box: Box | None) -> None:
+    """Raise as `grid` would where the records cannot have such cells; nothing is written."""
+    _, index = _build_index(store, spec, box)
+    _refuse_records_without_place(store, index)
+
+
+def _build_index(store: Store, spec: str, box: Box | None) -> tuple[StudyArea, SpatialIndex]:
+    area = study_area(store, box)
+    if area.box == EVERYWHERE and box is None and not spec.startswith("places"):
+        raise SpatialError(f"no record has coordinates, so index {spec} cannot place them: use index='places'")
+    return area, spatial.build(spec, area)
 
 
 def records_fingerprint(store: Store) -> str:

@@ -179,20 +179,28 @@ def covered_people(store: Store, settings: Settings, progress: Progress) -> pl.D
     Cells of the records are found and kept, as for the release itself; nothing else is left in the lab.
     """
     settings = replace(unprotected_settings(store, settings), people=None)
-    with store.transaction(f"cells of index {settings.index}"):
+    with store.transaction(f"who is covered by index {settings.index}"), progress.step("who is covered"):
         recorded, period = _calendars(store, settings)
         index_id, index = grid(store, settings.index, box=settings.box, outside=settings.outside, progress=progress)
         plan = _Plan(settings, index_id, index, recorded, period, records_fingerprint(store))
-    with store.rehearsal(f"who is covered by index {settings.index}"), progress.step("who is covered"):
-        params = plan.params | {"tick_seconds": slots.write_clock(store, plan.release_id, plan.recorded)}
-        for table in ("slots.observed", "slots.person"):
-            store.build(Query.load(table), **params)
-        return store.frame(
+        there = store.rows("select 1 from counts.release where release_id = $id", id=plan.release_id)
+        if not there:
+            params = plan.params | {"tick_seconds": slots.write_clock(store, plan.release_id, plan.recorded)}
+            for table in _COVERAGE:
+                store.build(Query.load(table), **params)
+        people = store.frame(
             "select person, (first_slot // (7 * $slots_per_day))::integer as week from slots.person "
             "where release_id = $id and kept order by person",
             id=plan.release_id,
             slots_per_day=period.slots_per_day,
         )
+        for table in () if there else ("slots.clock", *_COVERAGE):
+            store.clear(Query.load(table), release_id=plan.release_id)
+        return people
+
+
+_COVERAGE = ("slots.observed", "slots.person")
+"""What says who is covered."""
 
 
 def _grouping(store: Store, release_id: str, settings: Settings) -> groups.Grouping | None:

@@ -32,8 +32,7 @@ def write(lab: Lab, path: Path, *, examples: int = 0, backdrop: Path | None = No
     """
     if not 0 <= examples <= MOST_EXAMPLES:
         raise LabError(f"the page has room for the days of 0 to {MOST_EXAMPLES} example people, not {examples}")
-    if path.is_dir() or not path.name:
-        raise LabError(f"{path} is a folder: name the file to write, such as report.html")
+    check_place(path, "report.html")
     return write_file(path, render(lab, examples=examples, backdrop=backdrop))
 
 
@@ -42,8 +41,6 @@ def save(path: str | Path, name: str, *, svg: Callable[[], str], html: Callable[
     from trajlab.figures._raster import png
 
     path = check_form(path, name)
-    if path.is_dir():
-        raise LabError(f"{path} is a folder: name the file to write, such as {name}.svg")
     written: dict[str, Callable[[], str | bytes]] = {".svg": svg, ".png": lambda: png(svg()), ".html": html}
     return write_file(path, written[path.suffix.lower()]())
 
@@ -53,6 +50,17 @@ def check_form(path: str | Path, name: str) -> Path:
     path = Path(path)
     if path.suffix.lower() not in FORMS:
         raise LabError(f"{path.name!r} is no .svg, .png or .html: name the file {name}.svg, {name}.png or {name}.html")
+    return check_place(path, f"{name}.svg")
+
+
+def check_place(path: Path, example: str) -> Path:
+    """A path whose folder is there and can be written to; to be asked before long work."""
+    if path.is_dir():
+        raise LabError(f"{path} is a folder: name the file to write, such as {example}")
+    if not path.parent.is_dir():
+        raise LabError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise LabError(f"cannot write {path}: files in the folder {path.parent} may not be written")
     return path
 
 
@@ -63,7 +71,7 @@ def write_file(path: Path, content: str | bytes) -> Path:
         unfinished.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
         unfinished.replace(path)
     except OSError as error:
-        raise LabError(f"cannot write {path.name!r}: {error.strerror or error}") from error
+        raise LabError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return path

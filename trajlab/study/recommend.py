@@ -24,7 +24,9 @@ from trajlab.decide.policy import Policy
 from trajlab.errors import ProtectionError, ReleaseError, StudyError
 from trajlab.ids import digest
 from trajlab.query import Query
+from trajlab.release.grid import refuse_index
 from trajlab.release.making import Settings, make_release
+from trajlab.settings import whole_number
 from trajlab.study.blur import blur
 from trajlab.study.judges import Judge, Judgement, judge_by_policy, judge_by_risk
 from trajlab.study.ladders import Ladders, build_ladders
@@ -134,14 +136,18 @@ def recommend(
     """Measure changes of a release, from weak to strong, until it is clear which pass with the smallest loss."""
     if policy is not None and risk is not None:
         raise StudyError("a policy says what the risk is: give policy or risk, not both")
-    settings = _settings(lab, release)
-    rules = () if policy is None or judge else Policy.load(policy).rules
-    published = lab.published(release)
-    days = published.slots / published.slots_per_day
-    ladders = build_ladders(settings, index, slot, suppress, round, eps, unit, rules, days)
+    seed = whole_number("seed", seed, 0, 2**63 - 1, error=StudyError)
     name = "share of rules on privacy that do not pass" if policy is not None else risk or "xu2017"
-    label = None if policy is None else policy if judge else Policy.load(policy).name
-    judge = judge or (judge_by_policy(lab, policy, seed) if policy is not None else judge_by_risk(lab, name, seed))
+    with lab._store.transaction("what may change of a release"):  # people are pinned only if all of it makes sense
+        settings = _settings(lab, release)
+        rules = () if policy is None or judge else Policy.load(policy).rules
+        published = lab.published(release)
+        days = published.slots / published.slots_per_day
+        ladders = build_ladders(settings, index, slot, suppress, round, eps, unit, rules, days)
+        for cells in ladders.index:
+            refuse_index(lab._store, cells, settings.box)
+        label = None if policy is None else policy if judge else Policy.load(policy).name
+        judge = judge or (judge_by_policy(lab, policy, seed) if policy is not None else judge_by_risk(lab, name, seed))
     case = _Case(lab, release, settings, ladders, judge)
     if thorough:
         search_everything(ladders.shape, case.risk)

@@ -21,7 +21,9 @@ import polars as pl
 
 from trajlab import attacks
 from trajlab.errors import AttackError, ReleaseError, UnknownNameError
+from trajlab.metrics.pairing import PAIRINGS
 from trajlab.progress import Steps
+from trajlab.release.grid import refuse_index
 from trajlab.release.making import Settings
 from trajlab.release.slots import slot_seconds
 
@@ -106,7 +108,7 @@ def study(
             dict.fromkeys(tuple((recipe or "").split()) for recipe in each_once("protect", protect)),
         )
     ]
-    _check(lab, names, cases, seed, settings)
+    _check(lab, names, cases, seed, pairing, settings)
     steps = Steps(len(cases) * (1 + len(names)), lab._progress)
     made: list[str] = []
     for case in cases:
@@ -131,7 +133,7 @@ def each_once(name: str, value: Any) -> list[Any]:
     return values
 
 
-def _check(lab: Lab, names: list[str], cases: list[_Case], seed: int, settings: dict[str, Any]) -> None:
+def _check(lab: Lab, names: list[str], cases: list[_Case], seed: int, pairing: str, settings: dict[str, Any]) -> None:
     """Refuse what can be refused before anything is made."""
     if len(cases) < 2:
         raise ReleaseError(
@@ -140,6 +142,8 @@ def _check(lab: Lab, names: list[str], cases: list[_Case], seed: int, settings: 
         )
     for name in names:
         attacks.load(name)
+    if pairing not in ("both", *PAIRINGS):
+        raise UnknownNameError("pairing", pairing, ["both", *PAIRINGS])
     known = set(inspect.signature(type(lab).release).parameters) - {
         "self",
         "index",
@@ -151,12 +155,16 @@ def _check(lab: Lab, names: list[str], cases: list[_Case], seed: int, settings: 
     for setting in settings:
         if setting not in known:
             raise UnknownNameError("setting of a release", setting, known)
-    for case in cases:
+    asked = [
         Settings(index=case.index, slot=case.slot, people=case.people, protect=case.protect, seed=seed, **settings)
+        for case in cases
+    ]
     largest = max((case.people for case in cases if case.people is not None), default=0)
     there = int(lab.sql("select count(distinct person) as people from records.fix")["people"][0])
     if largest > there:
         raise ReleaseError(f"people={largest:,} were asked for, and the lab has records of {there:,}: ask for fewer")
+    for cells, box in dict.fromkeys((each.index, each.box) for each in asked):
+        refuse_index(lab._store, cells, box)
 
 
 def _check_release(lab: Lab, case: _Case, release: Release, names: list[str]) -> None:

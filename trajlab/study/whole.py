@@ -104,15 +104,16 @@ def whole_study(
     budget = Budget(runs or design.budget.runs, minutes or design.budget.minutes)
     plan = make_plan(design)
     _refuse_early(design, plan)
-    population = find_population(
-        lab._store,
-        [design.settings(table.index, table.slot, table.recipe, table.seed) for table in plan.tables],
-        lab._progress,
-    )
-    study = _Study(lab, design, plan, population)
-    if not yes:
-        left = study.left()
-        refuse_beyond(budget, len(left), study.clock(left).left)
+    with lab._store.transaction("the people of a study"):
+        population = find_population(
+            lab._store,
+            [design.settings(table.index, table.slot, table.recipe, table.seed) for table in plan.tables],
+            lab._progress,
+        )
+        study = _Study(lab, design, plan, population)
+        if not yes:
+            left = study.left()
+            refuse_beyond(budget, len(left), study.clock(left).left)
     made = study.go_on()
     return study.collect(made)
 
