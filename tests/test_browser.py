@@ -424,6 +424,8 @@ def test_the_playground_is_quiet_fits_and_axe_is_content(
         assert tab.complaints == []
         assert set(tab.requests) == {playground + place, f"{playground}keys.js", f"{playground}map.js"}
         assert tab.run("document.documentElement.scrollWidth") <= width
+        links = "[...document.querySelectorAll('nav a')].map(link => link.getBoundingClientRect().right)"
+        assert max(tab.run(links)) <= width
         assert axe(tab) == []
 
 
