@@ -40,6 +40,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),
 ]
 SECRET = "key-that-nobody-may-read"
+PATIENCE = 120
+"""Seconds that a master may take to listen."""
 MASTER, WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
 
 
@@ -69,6 +71,7 @@ class Cluster:
             port = free.getsockname()[1]
         self.url = f"spark://127.0.0.1:{port}"
         self.start(MASTER, "--port", str(port))
+        self.wait_for_master(port)
         for _ in range(2):
             self.add_worker()
 
@@ -87,6 +90,18 @@ class Cluster:
             self.processes.append(
                 subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
             )
+
+    def wait_for_master(self, port: int) -> None:
+        """A program that asks before the master listens gives up after a minute, however busy the machine is."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            with socket.socket() as asking:
+                if asking.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            log = (self.folder / "log0").read_text(errors="replace")
+            assert self.processes[0].poll() is None, f"the master ended: {log}"
+            assert time.monotonic() < until, f"the master does not listen: {log}"
+            time.sleep(0.2)
 
     def kill(self, number: int) -> None:
         os.killpg(self.processes[number].pid, signal.SIGKILL)
